@@ -18,6 +18,8 @@ export interface InboxActions {
 export class Inbox {
   /** The last message that was read. */
   cursor = '0-0'
+  /** The bytes of all messages that were read. */
+  bytes = 0
   readonly #key: string
   readonly #connection: Connection
   readonly #actions: InboxActions
@@ -61,7 +63,9 @@ export class Inbox {
       if (number > this.#number + 1) this.#actions.onMissed()
       // A message that the client library sent twice has another number, and does no harm: messages are hints.
       this.#number = Math.max(number, this.#number)
-      if (fields[3]) this.#actions.onMessage(fields[3])
+      if (!fields[3]) continue
+      this.bytes += fields[3].length
+      this.#actions.onMessage(fields[3])
     }
   }
 }

@@ -15,6 +15,8 @@ import { sendMessage } from './scripts/send-message.ts'
 
 /** Messages of one inbox. A replica that lets more pile up is told that it missed some. */
 const MAX_MESSAGES = 10_000
+/** Bytes of one inbox that were not read, or not yet removed. A single larger message fits into an empty inbox. */
+const MAX_INBOX_BYTES = 32 * 1024 * 1024
 /** Streams of a dead replica that are claimed at once. */
 const MAX_CLAIMED = 100
 
@@ -143,7 +145,7 @@ export class RedisReplica implements Replica {
     if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The store is closed')
     const id = this.#id
     const sentAt = performance.now()
-    await this.#renew(id, '0-0', true)
+    await this.#renew(id, undefined)
     const { keys, connection, values } = this.#context
     let reading: Promise<void> = Promise.resolve()
     const inbox = new Inbox(keys.replica(id).inbox, connection, {
@@ -160,17 +162,18 @@ export class RedisReplica implements Replica {
       onMissed: () => this.#tell({ kind: 'missed' }),
     })
     const lease = new Lease(this.leaseMs, sentAt, {
-      renew: () => this.#renew(id, inbox.cursor, false),
+      renew: () => this.#renew(id, inbox),
       onLost: (reason) => this.#lose(membership, reason),
     })
     const membership = { id, lease, inbox }
     this.#membership = membership
   }
 
-  async #renew(id: string, cursor: string, isFirst: boolean): Promise<boolean> {
+  /** @param read undefined to take the lease */
+  async #renew(id: string, read: Inbox | undefined): Promise<boolean> {
     const { connection, keys } = this.#context
     const { lease, inbox, runs } = keys.replica(id)
-    const args = [this.leaseMs, this.#lifeMs, cursor, isFirst ? 1 : 0]
+    const args = [this.leaseMs, this.#lifeMs, read?.cursor ?? '0-0', read ? 0 : 1, read?.bytes ?? 0]
     const renewed = await connection.run(renewLease, [lease, inbox, runs], args)
     if (renewed === 1) await this.directory(id)
     return renewed === 1
@@ -206,7 +209,7 @@ export class RedisReplica implements Replica {
     const { connection, keys, values } = this.#context
     const { lease, inbox } = keys.replica(replica)
     const sealed = await values.seal(JSON.stringify(message), `inbox ${replica}`)
-    return (await connection.run(sendMessage, [lease, inbox], [sealed, MAX_MESSAGES])) === 1
+    return (await connection.run(sendMessage, [lease, inbox], [sealed, MAX_MESSAGES, MAX_INBOX_BYTES])) === 1
   }
 
   #tell(message: StoreMessage): void {

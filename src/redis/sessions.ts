@@ -4,6 +4,7 @@ import { randomId } from '../base/bytes.ts'
 import type { Entered, SessionTable } from '../store/session-table.ts'
 import { STANDING_STREAM } from '../store/stream-logs.ts'
 import { type RedisContext, textOf } from './context.ts'
+import { digestOf } from './keys.ts'
 import { LateLeaves } from './late-leaves.ts'
 import type { RedisReplica } from './replica.ts'
 import { createSession } from './scripts/create-session.ts'
@@ -11,6 +12,11 @@ import { endSession } from './scripts/end-session.ts'
 import { enterSession } from './scripts/enter-session.ts'
 import { forgetCalls } from './scripts/forget-calls.ts'
 import { replaceSession } from './scripts/replace-session.ts'
+
+/** A longer name of a request becomes a digest: a client chooses it. */
+const MAX_CALL_CHARS = 64
+
+const fieldOf = (call: string): string => (call.length > MAX_CALL_CHARS ? `digest ${digestOf(call)}` : call)
 
 const placeOf = (sid: string): string => `session ${sid}`
 
@@ -20,12 +26,12 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
     if (lifeMs > context.longestLifeMs) context.longestLifeMs = lifeMs
   }
   const forgetCall = async (sid: string, call: string): Promise<void> => {
-    await connection.command('HDEL', keys.session(sid).calls, call)
+    await connection.command('HDEL', keys.session(sid).calls, fieldOf(call))
   }
   const late = new LateLeaves(forgetCall)
   const enter = async (sid: string, call: string, maxCalls: number): Promise<Entered> => {
     const { session, calls } = keys.session(sid)
-    const reply = await connection.run(enterSession, [session, calls], [call, own.id, maxCalls, call === '' ? '' : randomId()])
+    const reply = await connection.run(enterSession, [session, calls], [fieldOf(call), own.id, maxCalls, call === '' ? '' : randomId()])
     if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'duplicate' | 'full'
     const [revision, due, life, record] = reply as [number, number, number, Buffer]
     sawLife(life)
@@ -45,7 +51,7 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       await own.join()
       const entered = await enter(sid, call, maxCalls).catch((error: unknown) => {
         // Perhaps it was registered, and only the reply is missing.
-        late.add(sid, call)
+        late.add(sid, fieldOf(call))
         throw error
       })
       if (entered !== 'duplicate' && entered !== 'full') return entered
@@ -58,7 +64,7 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       try {
         await forgetCall(sid, call)
       } catch (error) {
-        late.add(sid, call)
+        late.add(sid, fieldOf(call))
         throw error
       }
     },
@@ -71,7 +77,7 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       return (await connection.run(endSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM])) === 1
     },
     runnerOf: async (sid, call) => {
-      const reply = await connection.command('HGET', keys.session(sid).calls, call)
+      const reply = await connection.command('HGET', keys.session(sid).calls, fieldOf(call))
       return reply === null ? undefined : textOf(reply).split(' ')[0]
     },
   }

@@ -65,9 +65,9 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
       const { stream: streamStart, log: logStart } = keys.session(sid)
       const place = placeOf('event', sid, stream)
-      const { maxEvents, maxBytes, endedTtlMs, maxEnded } = bounds
+      const { maxEvents, maxBytes, maxSessionBytes, endedTtlMs, maxEnded } = bounds
       const args: Argument[] = [own.id, n, epoch ?? '', isLast ? 1 : 0, maxEvents, maxBytes, Math.ceil(endedTtlMs), maxEnded]
-      args.push(stream, streamStart, logStart, own.producer)
+      args.push(stream, streamStart, logStart, own.producer, maxSessionBytes, STANDING_STREAM)
       for (const { json, question = '', coalesce = '' } of events) args.push(await values.seal(json, place), question, coalesce)
       const reply = await connection.run(appendEvents, [session, key, log, dirty, streams], args)
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'

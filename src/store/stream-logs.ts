@@ -9,6 +9,11 @@ export interface LogBounds {
   maxEvents: number
   /** Of one stream, as they are stored. */
   maxBytes: number
+  /**
+   * Of all streams of one session, as they are stored, about. Ended streams go first, then the oldest events of the stream that grows,
+   * then those of the other streams. The newest event stays.
+   */
+  maxSessionBytes: number
   /** How long a stream is kept after its last event. */
   endedTtlMs: number
   /** Ended streams that one session keeps. */

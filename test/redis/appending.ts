@@ -6,7 +6,7 @@ import type { SharedStore, StreamEvent } from '../../src/store/index.ts'
 import { counted } from '../support/proof.ts'
 
 export const LIFE = { ttlMs: 120_000, maxAgeMs: 600_000 }
-export const BOUNDS = { maxEvents: 100_000, maxBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
+export const BOUNDS = { maxEvents: 100_000, maxBytes: 100_000_000, maxSessionBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
 
 export interface Producer {
   /** Positions of the events that the store has accepted. */

@@ -8,7 +8,7 @@ import { type Batch, memoryStore, type SharedStore } from '../../src/store/index
 import { counted, proofRuns } from '../support/proof.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 
-const BOUNDS = { maxEvents: 6, maxBytes: 1e6, endedTtlMs: 60_000, maxEnded: 16 }
+const BOUNDS = { maxEvents: 6, maxBytes: 1e6, maxSessionBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
 const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
 const REPLICAS = 3
 

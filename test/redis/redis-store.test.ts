@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const key = { id: 'k1', secret: randomBytes(32) }
 const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
 const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
-const BOUNDS = { maxEvents: 100, maxBytes: 100_000, endedTtlMs: 60_000, maxEnded: 16 }
+const BOUNDS = { maxEvents: 100, maxBytes: 100_000, maxSessionBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
 
 const opened: RedisStore[] = []
 afterEach(async () => {
@@ -175,3 +175,30 @@ test('one replica has two connections to one Redis', async () => {
   await store.close()
   await until(async () => (await count()) === 0)
 })
+
+test('a long id of a request is kept as a digest', async () => {
+  const { url, cli } = await server()
+  const store = openStore(url, { prefix: 'ids:' })
+  await store.sessions.create('s1', '{}', LIFE)
+  const long = 'i'.repeat(1_000_000)
+  expect(await store.sessions.enter('s1', long, 10)).toMatchObject({ record: '{}' })
+  expect(await store.sessions.enter('s1', long, 10)).toBe('duplicate')
+  expect((await cli('HKEYS', 'ids:{s1}:calls')).trim().length).toBeLessThan(64)
+  expect(await store.sessions.runnerOf('s1', long)).toBe(store.replica.id)
+  await store.sessions.leave('s1', long)
+  expect(await store.sessions.runnerOf('s1', long)).toBeUndefined()
+})
+
+test('the inbox of a replica has a limit of bytes, and the replica is told that it missed a message', async () => {
+  const { url, cli } = await server()
+  const [a, b] = [openStore(url, { prefix: 'inbox:', leaseMs: 60_000 }), openStore(url, { prefix: 'inbox:' })]
+  const heard: string[] = []
+  a.replica.listen((message) => heard.push(message.kind))
+  await a.replica.join()
+  const large = JSON.stringify('x'.repeat(7 * 1024 * 1024))
+  for (let at = 0; at < 5; at++) expect(await b.replica.send(a.replica.id, large)).toBe(true)
+  await b.replica.send(a.replica.id, '1')
+  expect((await cli('XLEN', `inbox:{replica:${a.replica.id}}:inbox`)).trim()).toBe('5')
+  await vi.waitFor(() => expect(heard.filter((kind) => kind === 'message').length).toBe(5), 10_000)
+  expect(heard).toContain('missed')
+}, 30_000)

@@ -32,3 +32,18 @@ test('a full store in memory refuses one topic, one member and one mark more', a
   await counters.first('2', 1000)
   await expect(counters.first('3', 1000)).rejects.toThrow('The store in memory is full: 2 marks')
 })
+
+test('the events of all sessions of a store in memory have one limit', async () => {
+  const { sessions, streams } = memoryStore({ maxKeptBytes: 100_000 })
+  const bounds = { maxEvents: 100, maxBytes: 50_000, maxSessionBytes: 50_000, endedTtlMs: 60_000, maxEnded: 16 }
+  const keep = async (sid: string, text: string): Promise<void> => {
+    await sessions.create(sid, '{}', { ttlMs: 60_000, maxAgeMs: 60_000 })
+    const epoch = (await streams.open(sid, 'r1', '{}')) as number
+    await streams.append(sid, 'r1', { n: 1, epoch, events: [{ json: JSON.stringify(text) }], isLast: true }, bounds)
+  }
+  await keep('small', 'x'.repeat(1000))
+  for (let at = 0; at < 10; at++) await keep(`large ${at}`, 'x'.repeat(40_000))
+  const kept = await Promise.all(Array.from({ length: 10 }, (_, at) => streams.attach(`large ${at}`, 'r1', '', 1)))
+  expect(kept.filter((each) => each !== 'gone').length).toBe(2)
+  expect(await streams.attach('small', 'r1', '', 1)).toMatchObject({ isOver: true })
+})

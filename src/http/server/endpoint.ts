@@ -100,11 +100,13 @@ export class Endpoint {
 
   /** Serves sessions and rounds, limits callers and keeps tasks together with other replicas. */
   async #share(store: SharedStore): Promise<void> {
-    this.#stateless.values = store.counters
-    const [{ SharedSessions }, { SharedLimits, servicesOf }] = await Promise.all([
+    const [{ SharedSessions }, { SharedLimits, servicesOf }, { CallerValues }] = await Promise.all([
       import('./shared/shared-sessions.ts'),
       import('./limits/shared-limits.ts'),
+      import('./shared/caller-values.ts'),
     ])
+    const values = new CallerValues(store.counters, this.limits, this.#clock)
+    this.#stateless.valuesOf = (usage) => values.of(usage)
     this.#options.auth?.shareWith?.(store.counters)
     this.#service.shareWith?.(servicesOf(store))
     this.#sharedLimits = new SharedLimits(store, this.limits, this.#clock)

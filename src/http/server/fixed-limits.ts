@@ -35,6 +35,10 @@ export interface FixedHttpLimits extends Omit<ReadBounds, 'maxValues'> {
   maxEvents: number
   /** Memory of the events kept for all streams of one session: two streams of `maxEventBytes`. */
   maxKeptBytesPerSession: number
+  /** Outcomes and steps of rounds that one replica puts into the store in 15 minutes, for one caller: 128 of the largest outcomes. */
+  maxRoundBytesPerCaller: number
+  /** The same for all callers together: eight that keep all they may. */
+  maxRoundBytes: number
 }
 
 export const FIXED_HTTP_LIMITS: FixedHttpLimits = {
@@ -56,6 +60,8 @@ export const FIXED_HTTP_LIMITS: FixedHttpLimits = {
   eventTtlMs: 10 * 60_000,
   maxEvents: 1_000,
   maxKeptBytesPerSession: 8 * 1024 * 1024,
+  maxRoundBytesPerCaller: 32 * 1024 * 1024,
+  maxRoundBytes: 256 * 1024 * 1024,
 }
 
 /** The limits from the options, and the fixed ones. */

@@ -32,7 +32,7 @@ export interface StatelessOptions {
   /** Whether the mirrored headers are required also where the revision does not. */
   requireMcpHeaders: boolean
   /** Where replicas keep the outcomes of rounds. */
-  values?: SharedValues | undefined
+  valuesOf?: ((usage: CallerUsage) => SharedValues) | undefined
 }
 
 /** A POST that passed the guard, with its caller. */
@@ -119,8 +119,8 @@ class StatelessAnswer implements ReplyOwner {
   start(message: RequestMessage, { reply, accepts, access, body }: HttpPost, version: string): void {
     reply.onGone = this.#onGone
     const outlet = new ReplyOutlet(reply, accepts, this, access, body)
-    const { canListen, service, values } = this.#options
-    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values }
+    const { canListen, service, valuesOf } = this.#options
+    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values: valuesOf?.(this.#usage) }
     this.#answering = service.answer(message, outlet, sender)
     if (this.#isGone) this.#cancel()
   }

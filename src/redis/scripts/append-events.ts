@@ -5,8 +5,8 @@ import { LOG, SESSION, script } from './script.ts'
 /**
  * KEYS: session, stream, log, dirty, streams.
  * ARGV: 1 replica, 2 number of the batch, 3 epoch or '' for the standing stream, 4 '1' if it ends the stream, 5 most events, 6 most
- * bytes, 7 life of an ended stream, 8 most ended streams, 9 name of the stream, 10 start of the names of streams, 11 of logs, 12 producer;
- * then for each event: payload, question or '', key of coalesce or ''.
+ * bytes, 7 life of an ended stream, 8 most ended streams, 9 name of the stream, 10 start of the names of streams, 11 of logs, 12 producer,
+ * 13 most bytes of the session, 14 the standing stream; then for each event: payload, question or '', key of coalesce or ''.
  *
  * Returns the time and the number of the first position, one character for each event ('1': added), and the reader.
  */
@@ -40,7 +40,7 @@ local first = count + 1
 local given = numberOf(kept[8])
 local bytes = tonumber(kept[6] or '0')
 local added = {}
-for at = 13, #ARGV, 3 do
+for at = 15, #ARGV, 3 do
   local payload, question, coalesce = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local unread = coalesce ~= '' and redis.call('HGET', dirty, coalesce)
   if unread and tonumber(unread) > given then
@@ -57,12 +57,52 @@ end
 
 local length = redis.call('LLEN', log)
 local dropped
-while length > tonumber(ARGV[5]) or (bytes > tonumber(ARGV[6]) and length > 1) do
+local function dropOldest()
   local oldest = redis.call('LPOP', log)
   local space = string.find(oldest, ' ', 1, true)
   bytes = bytes - (#oldest - space - 1)
   dropped = string.sub(oldest, 1, space - 1)
   length = length - 1
+end
+while length > tonumber(ARGV[5]) or (bytes > tonumber(ARGV[6]) and length > 1) do dropOldest() end
+
+-- Small streams are not added up: hundreds of them are less than the limit.
+local most = tonumber(ARGV[13])
+if bytes > most / 512 then
+  local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
+  local running = redis.call('ZRANGEBYSCORE', streams, 0, 0)
+  running[#running + 1] = ARGV[14]
+  local sizes, total = {}, bytes
+  for _, names in ipairs({ ended, running }) do
+    for _, name in ipairs(names) do
+      if name ~= ARGV[9] then
+        sizes[name] = tonumber(redis.call('HGET', ARGV[10] .. name, 'bytes') or '0')
+        total = total + sizes[name]
+      end
+    end
+  end
+  for _, name in ipairs(ended) do
+    if total <= most then break end
+    if sizes[name] then
+      redis.call('DEL', ARGV[10] .. name, ARGV[11] .. name)
+      redis.call('ZREM', streams, name)
+      total = total - sizes[name]
+    end
+  end
+  total = total - bytes
+  while total + bytes > most and length > 1 do dropOldest() end
+  total = total + bytes
+  for _, name in ipairs(running) do
+    if total <= most then break end
+    if (sizes[name] or 0) > 0 then
+      local newest = redis.call('LINDEX', ARGV[11] .. name, -1)
+      redis.call('DEL', ARGV[11] .. name)
+      redis.call('HSET', ARGV[10] .. name, 'bytes', 0)
+      if newest then redis.call('HSET', ARGV[10] .. name, 'dropped', string.sub(newest, 1, string.find(newest, ' ', 1, true) - 1)) end
+      if name == ARGV[14] then redis.call('DEL', dirty) end
+      total = total - sizes[name]
+    end
+  end
 end
 
 local marks = table.concat(added)

@@ -11,6 +11,11 @@ interface LoggedEvent {
 /** Producers of one stream whose last batch is remembered. Only the standing stream has more than a few. */
 const MAX_PRODUCERS = 8
 
+/** A text is kept with one byte for each character, or with two if one of them needs that. */
+const sizeOf = (json: string): number => (WIDE.test(json) ? json.length * 2 : json.length)
+
+const WIDE = /[^\0-\xff]/
+
 export class EventLog {
   owner: string | undefined
   epoch: number
@@ -49,7 +54,7 @@ export class EventLog {
       const at = following(this.#last, now)
       this.#last = at
       this.#events.push({ at, json })
-      this.#bytes += json.length
+      this.#bytes += sizeOf(json)
       if (coalesce !== undefined) this.#dirty.set(coalesce, at)
       if (question !== undefined) this.questions.set(question, this.owner === undefined ? producer : undefined)
       return textOf(at)
@@ -58,6 +63,18 @@ export class EventLog {
     this.#remember(producer, batch.n, positions)
     if (batch.isLast) this.isOver = true
     return { positions, reader: this.reader?.replica }
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Forgets the oldest events, until so many bytes are free or `keep` events are left. Returns the bytes. */
+  free(bytes: number, keep: number): number {
+    let freed = 0
+    while (freed < bytes && this.#events.length > keep) freed += this.#dropOldest()
+    if (this.#events.length === 0) this.#dirty.clear()
+    return freed
   }
 
   /** Raises the epoch, so that everything the owner before appends is refused. */
@@ -96,12 +113,16 @@ export class EventLog {
   }
 
   #drop({ maxEvents, maxBytes }: LogBounds): void {
-    while (this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1)) {
-      const dropped = this.#events.shift()
-      if (!dropped) return
-      this.#bytes -= dropped.json.length
-      this.#dropped = dropped.at
-    }
+    while (this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1)) this.#dropOldest()
+  }
+
+  #dropOldest(): number {
+    const dropped = this.#events.shift()
+    if (!dropped) return 0
+    const bytes = sizeOf(dropped.json)
+    this.#bytes -= bytes
+    this.#dropped = dropped.at
+    return bytes
   }
 
   #remember(producer: string, n: number, positions: AppendedBatch['positions']): void {

@@ -58,6 +58,11 @@ export class ExpiringMap<Value> {
     return [...this.#entries.keys()]
   }
 
+  values(): Value[] {
+    this.#sweep()
+    return [...this.#entries.values()].map(({ value }) => value)
+  }
+
   #makeRoom(): void {
     if (this.#entries.size >= Math.min(this.#sweepAt, this.#max)) {
       this.#sweep()

@@ -3,6 +3,7 @@
 import type { SharedStore } from '../shared-store.ts'
 import { memoryCounters } from './counters.ts'
 import { ExpiringMap } from './expiring-map.ts'
+import { KeptEvents } from './kept-events.ts'
 import { MemoryReplica, MemoryReplicas } from './replicas.ts'
 import type { SessionState } from './session-state.ts'
 import { memorySessions } from './sessions.ts'
@@ -16,6 +17,8 @@ export interface MemoryStoreOptions {
   maxSessions?: number
   /** The number of topics, of members of one topic, and of counters of each kind. Default: 100,000. */
   maxKeys?: number
+  /** Size of the events that all sessions keep. The session with the most loses its oldest events first. Default: 64 MiB. */
+  maxKeptBytes?: number
 }
 
 /** A store in memory. It has replicas for the parts of one process, such as its workers. */
@@ -36,11 +39,16 @@ const LEASE_MS = 10_000
  * @example
  * const store = memoryStore({ maxSessions: 1000 })
  */
-export function memoryStore({ maxSessions = 10_000, maxKeys = 100_000 }: MemoryStoreOptions = {}): MemoryStore {
+export function memoryStore({
+  maxSessions = 10_000,
+  maxKeys = 100_000,
+  maxKeptBytes = 64 * 1024 * 1024,
+}: MemoryStoreOptions = {}): MemoryStore {
   const start = Date.now() - performance.now()
   // Never goes back, as the system time does.
   const now = (): number => Math.floor(start + performance.now())
   const sessions = new ExpiringMap<SessionState>(now, maxSessions, 'sessions')
+  const kept = new KeptEvents(sessions, maxKeptBytes, now)
   const replicas = new MemoryReplicas()
   const topics = memoryTopics(now, maxKeys, maxKeys)
   const counters = memoryCounters(now, maxKeys)
@@ -49,7 +57,7 @@ export function memoryStore({ maxSessions = 10_000, maxKeys = 100_000 }: MemoryS
     const replica = new MemoryReplica(replicas, LEASE_MS)
     return {
       sessions: memorySessions(sessions, replicas, replica, now),
-      streams: memoryStreams(sessions, replicas, replica, now),
+      streams: memoryStreams(sessions, replicas, replica, kept, now),
       replica,
       topics,
       counters,

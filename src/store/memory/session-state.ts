@@ -33,6 +33,35 @@ export class SessionState {
     return undefined
   }
 
+  /** The bytes of all events. */
+  bytesAt(now: number): number {
+    let bytes = 0
+    for (const name of [...this.streams.keys()]) bytes += this.stream(name, now)?.bytes ?? 0
+    return bytes
+  }
+
+  /**
+   * Forgets events until so many bytes are free: ended streams first, then the oldest of `growing`, then those of other streams. The newest
+   * event of `growing` stays. Returns the bytes.
+   */
+  free(bytes: number, growing?: EventLog): number {
+    let freed = 0
+    for (const name of [...this.ended]) {
+      if (freed >= bytes) return freed
+      const log = this.streams.get(name)
+      if (log && log === growing) continue
+      freed += log?.bytes ?? 0
+      this.streams.delete(name)
+      this.ended.splice(this.ended.indexOf(name), 1)
+    }
+    freed += growing?.free(bytes - freed, 1) ?? 0
+    for (const log of this.streams.values()) {
+      if (freed >= bytes) return freed
+      if (log !== growing) freed += log.free(bytes - freed, 0)
+    }
+    return freed
+  }
+
   /** The stream has ended. It is kept for a while, and the oldest of too many is dropped. */
   keepEnded(name: string, maxEnded: number): void {
     this.ended.push(name)

@@ -3,6 +3,7 @@
 import { STANDING_STREAM, type StreamLogs } from '../stream-logs.ts'
 import { EventLog } from './event-log.ts'
 import type { ExpiringMap } from './expiring-map.ts'
+import type { KeptEvents } from './kept-events.ts'
 import type { MemoryReplica, MemoryReplicas } from './replicas.ts'
 import type { SessionState } from './session-state.ts'
 
@@ -10,6 +11,7 @@ export function memoryStreams(
   sessions: ExpiringMap<SessionState>,
   replicas: MemoryReplicas,
   own: MemoryReplica,
+  kept: KeptEvents,
   now: () => number,
 ): StreamLogs {
   const find = (sid: string, stream: string): EventLog | undefined => {
@@ -47,6 +49,8 @@ export function memoryStreams(
         own.runs.delete(`${sid} ${stream}`)
         sessions.get(sid)?.keepEnded(stream, bounds.maxEnded)
       }
+      const session = sessions.get(sid)
+      if (session) kept.added(session, log, batch, bounds.maxSessionBytes)
       if (stream !== STANDING_STREAM) touch(sid)
       const { reader } = appended
       if (reader !== undefined && reader !== own.id && appended.positions.some(Boolean))

@@ -13,7 +13,7 @@ export type OpenReplica = () => Promise<SharedStore>
 export type StoreCheck = (open: OpenReplica) => Promise<void>
 
 const LIFE: SessionLife = { ttlMs: 60_000, maxAgeMs: 600_000 }
-export const BOUNDS: LogBounds = { maxEvents: 100, maxBytes: 100_000, endedTtlMs: 60_000, maxEnded: 16 }
+export const BOUNDS: LogBounds = { maxEvents: 100, maxBytes: 100_000, maxSessionBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
 /** How long a message may take to another replica. */
 const MESSAGE_MS = 5000
 

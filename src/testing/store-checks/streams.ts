@@ -155,10 +155,35 @@ const dropsEndedStreams: StoreCheck = async (open) => {
   expectEqual('an ended stream that is kept', jsonOf((await attach(store, sid, 'r3', '')).events), ['1'])
 }
 
+/** The limit of bytes of a session is one of all its streams. */
+const limitsBytesOfSessions: StoreCheck = async (open) => {
+  const store = await open()
+  const sid = await newSession(store)
+  const bounds = { maxSessionBytes: 5000 }
+  const text = JSON.stringify('x'.repeat(1900))
+  for (const stream of ['r1', 'r2']) {
+    const epoch = await openStream(store, sid, stream)
+    await append(store, sid, stream, { n: 1, epoch, events: [text], isLast: true }, bounds)
+  }
+  expectEqual('an ended stream within the limit', jsonOf((await attach(store, sid, 'r1', '')).events), [text])
+  const epoch = await openStream(store, sid, 'r3')
+  const held = await openStream(store, sid, 'r4')
+  await append(store, sid, 'r3', { n: 1, epoch, events: [text, text] }, bounds)
+  expectEqual('the ended stream that a running one displaces', await store.streams.attach(sid, 'r1', '', 1), 'gone')
+  expectEqual('the last of them', await store.streams.attach(sid, 'r2', '', 1), 'gone')
+  expectEqual('the stream that grows', jsonOf((await attach(store, sid, 'r3', '')).events), [text, text])
+  const more = await append(store, sid, 'r4', { n: 1, epoch: held, events: [text, text, text] }, bounds)
+  expectEqual('the start of a stream that grows too much', await store.streams.attach(sid, 'r4', '', 10), 'lost')
+  expectEqual('its newest event', jsonOf((await attach(store, sid, 'r4', positionAt(more, 1))).events), [text])
+  const rest = await append(store, sid, 'r3', { n: 2, epoch, events: ['1'] }, bounds)
+  expectEqual('a stream that lost events goes on', rest.positions.map(Boolean), [true])
+}
+
 export const streamChecks: StoreCheck[] = [
   keepsOrder,
   refusesUnknownPositions,
   limitsBytes,
+  limitsBytesOfSessions,
   addsBatchesOnce,
   coalesces,
   newestReaderWins,

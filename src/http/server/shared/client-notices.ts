@@ -1,8 +1,9 @@
 /** Messages of a client that get no answer: answers to questions, and notifications about requests that any replica may run. */
 
-import type { NotificationMessage, SingleMessage } from '../../../jsonrpc/message.ts'
+import type { NotificationMessage, Params, SingleMessage } from '../../../jsonrpc/message.ts'
 import { errorJson, notificationJson, resultJson } from '../../../jsonrpc/write.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
+import { isProgressToken } from '../../../protocol/model/progress.ts'
 import { SILENT } from '../session/check-request.ts'
 import { callName, noteCancelled } from './open-call.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
@@ -12,6 +13,10 @@ import type { SessionEntries } from './session-entries.ts'
 import type { ReadSession } from './session-record.ts'
 import { streamOfQuestion } from './shared-call.ts'
 import { standingOutlet } from './standing-stream.ts'
+
+/** Tokens of this server are much shorter. */
+const MAX_TOKEN_CHARS = 200
+const MAX_REASON_CHARS = 1000
 
 export class ClientNotices {
   readonly #services: ReplicaServices
@@ -43,14 +48,20 @@ export class ClientNotices {
   async #notice(session: ReadSession, message: NotificationMessage): Promise<void> {
     const { sid, record } = session
     const { method, params } = message
-    const json = JSON.stringify({ kind: 'notice', sid, json: notificationJson(method, params) } satisfies ReplicaNotice)
+    // Other replicas get only what they need: a client may send megabytes, and each replica would get them.
+    const noticeOf = (needed: Params): string =>
+      JSON.stringify({ kind: 'notice', sid, json: notificationJson(method, needed) } satisfies ReplicaNotice)
     switch (method) {
       case 'notifications/cancelled': {
         const id = params?.requestId
         if (typeof id !== 'string' && typeof id !== 'number') return
         const runner = await this.#services.store.sessions.runnerOf(sid, callName(id))
         if (runner === undefined || runner === this.#services.store.replica.id) this.#calls.notice(sid, message)
-        else if (!(await this.#services.store.replica.send(runner, json))) await noteCancelled(sid, id, this.#services.store)
+        else {
+          const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
+          const isSent = await this.#services.store.replica.send(runner, noticeOf({ requestId: id, ...reason }))
+          if (!isSent) await noteCancelled(sid, id, this.#services.store)
+        }
         return
       }
       case 'notifications/initialized':
@@ -58,10 +69,13 @@ export class ClientNotices {
           state.isReady = true
         })
         this.#calls.notice(sid, message)
-        return this.#services.store.replica.broadcast(json)
-      case 'notifications/progress':
+        return this.#services.store.replica.broadcast(noticeOf({}))
+      case 'notifications/progress': {
         this.#calls.notice(sid, message)
-        return this.#services.store.replica.broadcast(json)
+        const { progressToken } = params ?? {}
+        if (!isProgressToken(progressToken) || String(progressToken).length > MAX_TOKEN_CHARS) return
+        return this.#services.store.replica.broadcast(noticeOf({ progressToken }))
+      }
       default: {
         const shared = {
           state: record.state,

@@ -45,7 +45,7 @@ export class SessionEntries {
       case 'gone':
         return NOT_FOUND
       case 'duplicate':
-        return refuse(400, `A request with id ${call} is already in progress`, { code: INVALID_REQUEST })
+        return refuse(400, `A request with id ${call?.slice(0, 100)} is already in progress`, { code: INVALID_REQUEST })
       case 'full':
         return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
     }

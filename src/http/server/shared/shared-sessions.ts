@@ -99,7 +99,13 @@ export class SharedSessions implements SessionEndpoint {
       inFlight,
       open,
       clock,
-      bounds: { maxEvents: limits.maxEvents, maxBytes: limits.maxEventBytes, endedTtlMs: limits.eventTtlMs, maxEnded: MAX_ENDED },
+      bounds: {
+        maxEvents: limits.maxEvents,
+        maxBytes: limits.maxEventBytes,
+        maxSessionBytes: limits.maxKeptBytesPerSession,
+        endedTtlMs: limits.eventTtlMs,
+        maxEnded: MAX_ENDED,
+      },
       tails: new Tails(store, open, (error) => this.#report(error)),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,
@@ -144,7 +150,13 @@ export class SharedSessions implements SessionEndpoint {
     const isHandshake = sid === undefined && message.kind === 'request' && message.method === 'initialize'
     if (sid === undefined && !isHandshake) return checkShape(message) ?? NO_SESSION_ID
     if (!expectsAnswer(message)) {
-      this.#later(this.#take(sid as string, message, post), reply, message)
+      // Counted until the store has it. The place of a request is not needed.
+      body.isInFlight = true
+      this.#later(
+        this.#take(sid as string, message, post).finally(() => body.release()),
+        reply,
+        message,
+      )
       return undefined
     }
     const full = inFlight.enter(usage, body)

@@ -2,7 +2,7 @@
 
 import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
-import { DRAINING, type Refusal, refuse } from '../refusal.ts'
+import { busyFixed, DRAINING, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
 import { eventIdOf, readEventId } from './event-ids.ts'
@@ -29,7 +29,7 @@ export class StreamReaders {
   /** @param isDraining the standing stream is refused then; the rest of an answer may still be read */
   async read({ sid, record }: ReadSession, request: HttpRequestView, reply: HttpReply, isDraining: boolean): Promise<Refusal | undefined> {
     const { eventName, principal } = record
-    const { inFlight, open, store, tails } = this.#services
+    const { inFlight, limits, open, store, tails } = this.#services
     const lastEventId = request.header('last-event-id')
     const place = lastEventId === undefined ? { stream: STANDING_STREAM, position: undefined } : readEventId(lastEventId, eventName)
     if (!place) return refuse(400, 'The last event id does not belong to this session')
@@ -37,13 +37,24 @@ export class StreamReaders {
     const isStanding = stream === STANDING_STREAM
     if (isStanding && isDraining) return DRAINING
     const usage = this.#usageOf(principal, request.remoteAddress)
-    const full = inFlight.checkStreams(usage, open.size)
+    const max = limits.maxStreamsPerSession
+    const checkRoom = (): Refusal | undefined =>
+      tails.others(sid, stream) >= max
+        ? busyFixed(429, 'maxStreamsPerSession', max, 'open streams of this session')
+        : inFlight.checkStreams(usage, open.size)
+    const full = checkRoom()
     if (full) return full
     const attached = await store.streams.attach(sid, stream, position, READ_AT_ONCE)
     if (isFault(attached)) {
       return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
     }
     if (reply.isGone) return undefined
+    // Others may have come in the meantime.
+    const filled = checkRoom()
+    if (filled) {
+      void store.streams.detach(sid, stream, attached.reader).catch(() => {})
+      return filled
+    }
     this.#calls.disconnect(sid, stream)
     const { events, isOver, reader } = attached
     // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.

@@ -36,6 +36,13 @@ export class Tails {
     return this.#tails.size
   }
 
+  /** The streams of a session that are read here, without the given one. */
+  others(sid: string, stream: string): number {
+    let count = 0
+    for (const { of } of this.#tails.values()) if (of.sid === sid && of.stream !== stream) count++
+    return count
+  }
+
   /** The sessions that are read here. */
   sids(): Set<string> {
     return new Set([...this.#tails.values()].map(({ of }) => of.sid))

@@ -73,8 +73,8 @@ export class Primary implements Closable {
       killedFor: undefined,
       timer: undefined,
     }))
-    const { maxSessions } = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
-    this.#store = isOfOneProcess(options.store) ? options.store : options.store ? undefined : memoryStore({ maxSessions })
+    const { maxSessions, maxKeptBytes } = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
+    this.#store = isOfOneProcess(options.store) ? options.store : options.store ? undefined : memoryStore({ maxSessions, maxKeptBytes })
     const process = options.metrics ? new ProcessMetrics() : undefined
     this.#metrics = new MetricsGatherer(process, () => ({ wanted: count, running: this.#running, restarts: this.#restarts }))
     this.#closed = new Promise((resolve) => {
