@@ -73,6 +73,11 @@ class ApiKeys implements HttpAuth {
   }
 
   async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
+    const outcome = await this.#check(head)
+    return 'status' in outcome && this.#header !== undefined ? { ...outcome, credentialsHeader: this.#header } : outcome
+  }
+
+  async #check(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
     const given = this.#read(head)
     if ('status' in given) return given
     const digest = await digestOf(given.key)

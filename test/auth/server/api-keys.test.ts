@@ -77,6 +77,27 @@ test('the key can be a digest, come in another header, or be found by a function
   expect((await post(url, { authorization: `Bearer ${KEY}` })).status).toBe(401)
 })
 
+test.each(['authorization', 'x-api-key'])('guesses of keys in the header %s are counted by address', async (header) => {
+  const url = await served({ keys: { robot: KEY }, ...(header !== 'authorization' && { header }) })
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++) statuses.push((await post(url, { [header]: `Bearer a-guess-of-the-key-${i}` })).status)
+  expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  expect((await post(url, {})).status).toBe(401)
+})
+
+test('your own authentication can name the header with the refused credentials', async () => {
+  const server = createServer({ name: 'notes', version: '1' })
+  const { url, close } = await listen(server, {
+    authenticate: () => ({ status: 401, message: 'No', credentialsHeader: 'X-Token' }),
+    limits: { failedLogins: { perSecond: 0.01, burst: 1 } },
+    port: 0,
+  })
+  open.push(close)
+  const statuses: number[] = []
+  for (const token of ['a', 'b']) statuses.push((await post(url, { 'x-token': token })).status)
+  expect(statuses).toEqual([401, 429])
+})
+
 test('a key stops working when it expires', async () => {
   const clock = fakeClock()
   const auth = apiKeys({ keys: { robot: { key: KEY, expiresAt: new Date(clock.now() + 1000) } }, clock })
