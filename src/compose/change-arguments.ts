@@ -52,7 +52,11 @@ export function changeArguments(tool: DefinedTool, changes: Readonly<Record<stri
 
 function originalArguments(given: Arguments, changes: Readonly<Record<string, ArgumentChange>>): Arguments {
   const original: Arguments = { ...given }
-  for (const { name } of Object.values(changes)) if (name !== undefined) delete original[name]
+  // A renamed argument has only its new name.
+  for (const [argument, { name }] of Object.entries(changes)) {
+    delete original[argument]
+    if (name !== undefined) delete original[name]
+  }
   for (const [argument, change] of Object.entries(changes)) {
     const { name = argument } = change
     if ('fixed' in change) original[argument] = change.fixed

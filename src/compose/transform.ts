@@ -1,11 +1,12 @@
 /** Renames, changes and hides what a mounted server offers. */
 
+import { withDefaults } from '../protocol/with-defaults.ts'
 import type { DefinedTool, MountChanges, PromptDefinition, ResourceDefinition, ToolDefinition } from '../server/index.ts'
 import { type ArgumentChange, changeArguments } from './change-arguments.ts'
 
 export type { ArgumentChange }
 
-/** What to change about a tool. Members that you leave out stay as they are. */
+/** What to change about a tool. Members that are undefined or left out stay as they are; `scopes: []` removes the scopes. */
 export interface ToolChange extends Pick<ToolDefinition, 'title' | 'description' | 'annotations' | 'icons' | 'scopes' | 'timeoutMs'> {
   /** Its new name, before the prefix. */
   name?: string
@@ -52,7 +53,7 @@ export function transform(transformation: Transformation): MountChanges {
     if (change === false) return undefined
     const { name = defined.name, arguments: args, ...changes } = change
     const { definition, handler } = args ? changeArguments(defined, args) : defined
-    return { name, definition: { ...definition, ...changes }, handler }
+    return { name, definition: withDefaults(definition, changes), handler }
   }
   return {
     tool,
@@ -61,12 +62,12 @@ export function transform(transformation: Transformation): MountChanges {
       if (change === undefined) return defined
       if (change === false) return undefined
       const { name = defined.name, ...changes } = change
-      return { ...defined, name, definition: { ...defined.definition, ...changes } }
+      return { ...defined, name, definition: withDefaults(defined.definition, changes) }
     },
     resource: (defined) => {
       const change = own(resources, defined.name)
       if (change === false) return undefined
-      return { ...defined, definition: { ...defined.definition, ...change } }
+      return { ...defined, definition: withDefaults(defined.definition, change) }
     },
     expected: { tools: Object.keys(tools), prompts: Object.keys(prompts), resources: Object.keys(resources) },
   }

@@ -72,6 +72,30 @@ test('a tool gets another name, description and arguments; others are left out o
   })
 })
 
+test('a renamed argument does not keep its old name', async () => {
+  const inner = createServer({ name: 'inner', version: '1' })
+  const input = z.object({ limit: z.number().optional(), from: z.number().optional() })
+  inner.tool('show', { input }, (args) => JSON.stringify(args))
+  const server = createServer({ name: 'outer', version: '1' })
+  server.mount('one', inner, transform({ tools: { show: { arguments: { limit: { name: 'max' } } } } }))
+  server.mount('two', inner, transform({ tools: { show: { arguments: { limit: { name: 'from' }, from: { name: 'limit' } } } } }))
+  const { client } = await connectPair(server, { revision: '2025-11-25' })
+  const names = (await client.tools().all()).map(({ name }) => name)
+  expect(read(await client.call(names[0] as string, { limit: 5 }))).toEqual({})
+  expect(read(await client.call(names[0] as string, { max: 5 }))).toEqual({ limit: 5 })
+  expect(read(await client.call(names[1] as string, { limit: 5 }))).toEqual({ from: 5 })
+})
+
+test('a member that is undefined changes nothing, and an empty list removes scopes', () => {
+  const defined = { name: 'a', definition: { description: 'A', scopes: ['admin'] }, handler: () => 'a' }
+  const scopesWith = (scopes: string[] | undefined) => {
+    const changes = { a: { scopes } } as unknown as NonNullable<Transformation['tools']>
+    return transform({ tools: changes }).tool?.(defined)?.definition
+  }
+  expect(scopesWith(undefined)).toEqual({ description: 'A', scopes: ['admin'] })
+  expect(scopesWith([])).toEqual({ description: 'A', scopes: [] })
+})
+
 test('only the tools that a function accepts are offered', async () => {
   const client = await mounted({ onlyTools: (name) => name === 'delete' })
   expect((await client.tools().all()).map(({ name }) => name)).toEqual(['delete'])

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { redis } from '../../src/redis/index.ts'
-import { readTarget } from '../../src/redis/target.ts'
+import { readTarget, shownTarget } from '../../src/redis/target.ts'
 
 const SINGLE = { kind: 'single', isTls: false, username: undefined, password: undefined, database: 0, name: undefined }
 
@@ -52,6 +52,7 @@ test.each([
   ['redis://a:99999', 'Expected a host and a port'],
   ['redis://a:b', 'Expected a host and a port'],
   ['redis://a/main', 'Expected the number of a database after the host; got "/main"'],
+  ['redis://u:a/b@host', 'write / as %2F'],
   ['redis-sentinel://a:1', 'Expected the name of the primary after the sentinels'],
   ['redis-cluster://a:1/2', 'A cluster has no databases; got "/2"'],
   ['redis://u:%ZZ@a', 'The name and the password in the URL of Redis'],
@@ -59,11 +60,34 @@ test.each([
   expect(() => readTarget(url)).toThrow(message)
 })
 
+test.each([
+  ['rediss://u:p@host', 'rediss://(hidden)@host:6379/0'],
+  ['redis://:p@[::1]:7000/3', 'redis://(hidden)@[::1]:7000/3'],
+  ['redis-cluster://a:1,b', 'redis-cluster://a:1,b:6379'],
+  ['redis-sentinel://u@a/main', 'redis-sentinel://(hidden)@a:26379/main'],
+])('the URL %s is shown to people as %s', (url, shown) => {
+  expect(shownTarget(readTarget(url))).toBe(shown)
+})
+
 test('an error about a URL does not repeat the password in it', () => {
-  for (const url of ['http://user:hunter2@host', 'redis://user:hunter2@a,b', 'redis://user:hunter2@a:99999', 'redis://u:hunter2%ZZ@a']) {
+  for (const url of [
+    'http://user:hunter2@host',
+    'user:hunter2@host:6379',
+    'redis:/u:hunter2@host',
+    'redis://user:hunter2',
+    'redis://user:hunter2@a,b',
+    'redis://user:hunter2@a:99999',
+    'redis://u:hunter2%ZZ@a',
+    'redis://:ab/hunter2+x=@redis:6379',
+    'redis://user:hunter2/ss@host',
+    'redis://u:12/hunter2@h',
+    'redis-cluster://u:12/hunter2@h:1,h2:2',
+    'redis-sentinel://u:12/hunter2@h',
+    'redis://u:hunter2\n@h:1/x/y',
+  ]) {
     const message = (() => {
       try {
-        return String(readTarget(url))
+        return shownTarget(readTarget(url))
       } catch (error) {
         return (error as Error).message
       }

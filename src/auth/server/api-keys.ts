@@ -67,18 +67,33 @@ class ApiKeys implements HttpAuth {
       check(name, holder)
       return { name, ...holder }
     })
+    const owners = new Map<string, string>()
+    for (const { name, key } of holders) {
+      const text = key.startsWith('sha256:') ? key.toLowerCase() : key
+      checkOwner(owners.get(text), name)
+      owners.set(text, name)
+    }
     this.#holders = byDigest(holders)
-    // A duplicate is reported by the first request as well.
-    this.#holders.catch(() => {})
+    // A key and its digest are the same key, which only the digests show. Until this is corrected, no request is answered.
+    this.#holders.catch((error: unknown) => console.error('portico: no API key works:', error instanceof Error ? error.message : error))
   }
 
   async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
+    const outcome = await this.#check(head)
+    return 'status' in outcome && this.#header !== undefined ? { ...outcome, credentialsHeader: this.#header } : outcome
+  }
+
+  async #check(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
     const given = this.#read(head)
     if ('status' in given) return given
     const digest = await digestOf(given.key)
     const holder = (await this.#holders).get(digest) ?? (await this.#find?.(digest))
     if (!holder || !isNamed(holder)) return refusal(401, 'The API key is not known', 'invalid_token')
     const { name, scopes = [], expiresAt } = holder
+    if (!isExpiry(expiresAt)) {
+      console.error(`portico: apiKeys: the key of ${JSON.stringify(name)} was refused: find returned an expiresAt that is not a date`)
+      return refusal(401, 'The API key cannot be used', 'invalid_token')
+    }
     if (expiresAt && expiresAt.getTime() <= this.#clock.now()) return refusal(401, 'The API key has expired', 'invalid_token')
     const expiry = expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER
     return {
@@ -122,7 +137,12 @@ function check(name: string, { key, scopes = [], expiresAt }: Omit<KeyHolder, 'n
     fail(`must have ${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} characters; got ${key.length}`)
   const bad = scopes.find((scope) => !isScope(scope))
   if (bad !== undefined) fail(`has a scope that is not valid: ${JSON.stringify(bad)}`)
-  if (expiresAt !== undefined && Number.isNaN(expiresAt.getTime())) fail('has an expiry that is not a date')
+  if (!isExpiry(expiresAt)) fail('has an expiry that is not a date')
+}
+
+function checkOwner(other: string | undefined, name: string): void {
+  if (other === undefined) return
+  throw new McpError('ERR_DEFINITION', `apiKeys: ${JSON.stringify(other)} and ${JSON.stringify(name)} have the same key`)
 }
 
 /** A look-up by digest takes the same time however much of a key is right. */
@@ -130,9 +150,7 @@ async function byDigest(holders: readonly (KeyHolder & { key: string })[]): Prom
   const found = new Map<string, KeyHolder>()
   for (const { key, ...holder } of holders) {
     const digest = key.startsWith('sha256:') ? key.slice('sha256:'.length).toLowerCase() : await digestOf(key)
-    const other = found.get(digest)
-    if (other)
-      throw new McpError('ERR_DEFINITION', `apiKeys: ${JSON.stringify(other.name)} and ${JSON.stringify(holder.name)} have the same key`)
+    checkOwner(found.get(digest)?.name, holder.name)
     found.set(digest, holder)
   }
   return found
@@ -142,6 +160,10 @@ async function digestOf(key: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)))
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
+
+/** A date that is not valid is never over, so it would make a key work for ever. A database has null for a key without expiry. */
+const isExpiry = (given: unknown): given is Date | undefined =>
+  given === undefined || given === null || (given instanceof Date && !Number.isNaN(given.getTime()))
 
 const isNamed = ({ name }: KeyHolder): boolean => typeof name === 'string' && name !== ''
 

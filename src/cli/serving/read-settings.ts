@@ -154,8 +154,10 @@ function unknownVariables(env: Place['env']): string[] {
     })
 }
 
-/** Only a slip of a letter or two: `PORTICO_PORTS_OPEN` is not `PORTICO_PORT`. */
+/** Only a slip of a letter or two: `PORTICO_PORTS_OPEN` is not `PORTICO_PORT`. In a short name, only a letter that is missing. */
 function misspelled(name: string, known: readonly string[]): string | undefined {
+  if (name.length <= 'PORTICO_'.length + 3)
+    return known.find((each) => [...each].some((_letter, at) => each.slice(0, at) + each.slice(at + 1) === name))
   const meant = nearest(name, known)
-  return meant !== undefined && Math.abs(meant.length - name.length) <= 2 && name.length > 'PORTICO_'.length + 3 ? meant : undefined
+  return meant !== undefined && Math.abs(meant.length - name.length) <= 2 ? meant : undefined
 }

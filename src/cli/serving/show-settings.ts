@@ -1,6 +1,7 @@
 /** Shows the settings in use, and where each came from. Secrets stay hidden. */
 
 import { DEFAULT_HTTP_LIMITS } from '../../http/index.ts'
+import { readTarget, shownTarget } from '../../redis/target.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { printTable } from '../output/table.ts'
@@ -29,5 +30,11 @@ function shownValue({ setting: { name, isSecret }, value, source }: SettingInUse
   return name === 'store' ? withoutPassword(String(value)) : '(hidden)'
 }
 
-/** Everything between the scheme and the host is hidden: a password may contain any character. */
-const withoutPassword = (url: string): string => url.replace(/^([\w-]+:\/\/).*@/, '$1(hidden)@').replace(/\?.*$/, '')
+/** Only what is understood is shown: in a URL with a mistake, the password can be anywhere. */
+function withoutPassword(url: string): string {
+  try {
+    return shownTarget(readTarget(url))
+  } catch (error) {
+    return `(hidden) ${error instanceof Error ? error.message : ''}`
+  }
+}

@@ -247,8 +247,9 @@ export class Endpoint {
 
   /** Counts refused credentials. Too many are answered with 429; a request without credentials always learns how to log in. */
   async #countFailure(request: HttpRequestView, refusal: AuthRefusal): Promise<Refusal> {
-    const credentials = refusal.status === 401 ? request.header('authorization') : undefined
-    return (credentials !== undefined && (await this.#failedLogins.count(request.remoteAddress, credentials))) || refusal
+    const { status, credentialsHeader = 'authorization' } = refusal
+    const credentials = status === 401 ? request.header(credentialsHeader.toLowerCase()) : undefined
+    return (credentials && (await this.#failedLogins.count(request.remoteAddress, credentials))) || refusal
   }
 
   /** Sends a public document. Only the Host header is checked. */

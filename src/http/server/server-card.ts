@@ -58,6 +58,9 @@ export function serverCard(server: Service & { readonly version: string }, optio
   if (!NAME.test(name)) fail(`the name must be in reverse DNS order, such as com.example/weather; got ${JSON.stringify(name)}`)
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     fail(`expected the URL of the endpoint, got ${JSON.stringify(url)}`)
+  // Everybody may read the card, and its own path comes after the path of the endpoint. The error must not show a password either.
+  const { username, password } = new URL(url)
+  if (username !== '' || password !== '' || /[?#]/.test(url)) fail('the URL of the endpoint must have no name, password, query or fragment')
   for (const [member, text] of [
     ['description', description],
     ['title', title ?? 'x'],

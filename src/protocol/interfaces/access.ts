@@ -44,6 +44,8 @@ export interface AuthRefusal {
   status: 400 | 401 | 403 | 429 | 503
   headers?: Record<string, string>
   message: string
+  /** The header of the request that has the refused credentials. Different ones are counted (`limits.failedLogins`). Default: `authorization`. */
+  credentialsHeader?: string
 }
 
 export interface PublicDocument {

@@ -53,7 +53,8 @@ export const LOG = `
 local function numberOf(position)
   if not position then return 0 end
   local number = #position < 32 and string.match(position, '^%d+%-(%d+)$')
-  return number and tonumber(number)
+  -- Redis takes no larger numbers.
+  return number and #number <= 15 and tonumber(number)
 end
 local function firstIn(log, count) return tonumber(count or '0') - redis.call('LLEN', log) + 1 end
 `

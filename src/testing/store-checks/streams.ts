@@ -50,7 +50,8 @@ const refusesUnknownPositions: StoreCheck = async (open) => {
   expectEqual('a kept position', jsonOf((await attach(store, sid, 'r1', third)).events), ['4'])
   const other = await newSession(store)
   const later = await append(store, other, '0', { n: 1, events: ['x'] })
-  for (const odd of [`${fourth}9`, '99999999999999-0', 'x', '-', '+', '0-0', positionAt(later, 0) === fourth ? 'y' : positionAt(later, 0)])
+  const odds = [`${fourth}9`, '99999999999999-0', '1-99999999999999999999', 'x', '-', '+', '0-0']
+  for (const odd of [...odds, positionAt(later, 0) === fourth ? 'y' : positionAt(later, 0)])
     expectEqual(`attach after ${odd}, which is no position of this stream`, await store.streams.attach(sid, 'r1', odd, 10), 'lost')
   expectEqual('attach to an unknown stream', await store.streams.attach(sid, 'r9', undefined, 10), 'gone')
   expectEqual('append to an unknown stream', await store.streams.append(sid, 'r9', { n: 1, epoch, events: [] }, BOUNDS), 'gone')

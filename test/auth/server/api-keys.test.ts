@@ -1,7 +1,7 @@
 /** A server that is protected with API keys. */
 
 import { createHash } from 'node:crypto'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type ApiKeysOptions, apiKeys } from '../../../src/auth/index.ts'
 import { listen } from '../../../src/http/index.ts'
 import { connect } from '../../../src/index.ts'
@@ -77,6 +77,27 @@ test('the key can be a digest, come in another header, or be found by a function
   expect((await post(url, { authorization: `Bearer ${KEY}` })).status).toBe(401)
 })
 
+test.each(['authorization', 'x-api-key'])('guesses of keys in the header %s are counted by address', async (header) => {
+  const url = await served({ keys: { robot: KEY }, ...(header !== 'authorization' && { header }) })
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++) statuses.push((await post(url, { [header]: `Bearer a-guess-of-the-key-${i}` })).status)
+  expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  expect((await post(url, {})).status).toBe(401)
+})
+
+test('your own authentication can name the header with the refused credentials', async () => {
+  const server = createServer({ name: 'notes', version: '1' })
+  const { url, close } = await listen(server, {
+    authenticate: () => ({ status: 401, message: 'No', credentialsHeader: 'X-Token' }),
+    limits: { failedLogins: { perSecond: 0.01, burst: 1 } },
+    port: 0,
+  })
+  open.push(close)
+  const statuses: number[] = []
+  for (const token of ['a', 'b']) statuses.push((await post(url, { 'x-token': token })).status)
+  expect(statuses).toEqual([401, 429])
+})
+
 test('a key stops working when it expires', async () => {
   const clock = fakeClock()
   const auth = apiKeys({ keys: { robot: { key: KEY, expiresAt: new Date(clock.now() + 1000) } }, clock })
@@ -92,12 +113,36 @@ test('a key stops working when it expires', async () => {
   expect(await auth.authenticate(head)).toMatchObject({ status: 401, message: 'The API key has expired' })
 })
 
+test.each([new Date('not a date'), '2030-01-01', 0])('a key that find returns with the expiry %s is refused and reported', async (odd) => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => log.mockRestore())
+  const url = await served({ find: () => ({ name: 'robot', expiresAt: odd as Date }) })
+  const response = await post(url, { authorization: `Bearer ${KEY}` })
+  expect([response.status, await response.text()]).toEqual([401, expect.stringContaining('The API key cannot be used')])
+  expect(log).toHaveBeenCalledWith(expect.stringContaining('the key of "robot" was refused: find returned an expiresAt'))
+})
+
+test('a key and its own digest are reported, and no key works', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => log.mockRestore())
+  const url = await served({ keys: { robot: KEY, twin: `sha256:${digest(KEY)}` } })
+  expect((await post(url, { authorization: `Bearer ${KEY}` })).status).toBe(503)
+  expect(log).toHaveBeenCalledWith('portico: no API key works:', 'apiKeys: "robot" and "twin" have the same key')
+})
+
 test.each<[string, ApiKeysOptions, string]>([
   ['no keys', {}, 'needs keys or a find function'],
   ['an unset variable', { keys: { robot: '' } }, 'is missing; is its environment variable set?'],
   ['a short key', { keys: { robot: 'short' } }, 'must have 16 to 1024 characters; got 5'],
   ['a digest that is none', { keys: { robot: 'sha256:1234567890' } }, '64 hexadecimal digits'],
   ['a bad scope', { keys: { robot: { key: KEY, scopes: ['a b'] } } }, 'a scope that is not valid: "a b"'],
+  ['an expiry that is not a date', { keys: { robot: { key: KEY, expiresAt: '2030' as unknown as Date } } }, 'an expiry that is not a date'],
+  ['the same key twice', { keys: { robot: KEY, twin: KEY } }, '"robot" and "twin" have the same key'],
+  [
+    'the same digest twice',
+    { keys: { robot: `sha256:${'a'.repeat(64)}`, twin: `sha256:${'A'.repeat(64)}` } },
+    '"robot" and "twin" have the same key',
+  ],
   ['a bad header', { keys: { robot: KEY }, header: 'x y' }, 'not the name of a header: "x y"'],
 ])('%s is an error when the server starts', (_what, options, message) => {
   expect(() => apiKeys(options)).toThrow(message)

@@ -96,7 +96,9 @@ test('--show-config prints every setting with its source, and hides secrets', as
     expect(stdout).toMatch(line)
   const json = await portico([...args, '--json'], { cwd, env })
   expect(JSON.parse(json.stdout)).toMatchObject({ store: { source: 'PORTICO_STORE' }, port: { value: 3000, source: 'default' } })
-  for (const text of [stdout, json.stdout]) expect(text).not.toMatch(/pa%40ss|only-for-this-test/)
+  const typo = await portico(args, { cwd, env: { ...env, PORTICO_STORE: 'user:pa%40ss@redis:6379' } })
+  expect(typo.stdout).toMatch(/^store +PORTICO_STORE +\(hidden\) Expected a URL of Redis/m)
+  for (const text of [stdout, json.stdout, typo.stdout]) expect(text).not.toMatch(/pa%40ss|only-for-this-test/)
 })
 
 test('mistakes name their place, and end the command with the code for it', async () => {

@@ -157,6 +157,7 @@ describe('mistakes', () => {
       { env: { PORTICO_ALOWED_HOSTS: 'a' } },
       'PORTICO_ALOWED_HOSTS: unknown variable; did you mean PORTICO_ALLOWED_HOSTS?',
     ],
+    ['a variable without one letter', { env: { PORTICO_PRT: '1' } }, 'PORTICO_PRT: unknown variable; did you mean PORTICO_PORT?'],
     ['a name twice', { file: 'port: 1\nhost: a\nport: 2\n' }, 'etc/serve.yaml:3: the name is there twice'],
     ['no YAML', { file: 'port: [1\nhost: }' }, 'not valid YAML or JSON'],
     ['no names', { file: '- port\n' }, 'etc/serve.yaml:1: expected names with values'],
@@ -173,7 +174,7 @@ describe('mistakes', () => {
   })
 
   test('variables that belong to others are no mistakes', async () => {
-    const others = { PORTICO_HOME: '/x', PORTICO_API_KEY: 'x', PORTICO_SERVICE_HOST: '10.0.0.1', PORTICO_PORT_80_TCP_ADDR: '10.0.0.1' }
+    const others = { PORTICO_HOME: '/x', PORTICO_API_KEY: 'x', PORTICO_API: 'x', PORTICO_SERVICE_HOST: 'x', PORTICO_PORT_80_TCP_ADDR: 'x' }
     expect(await problemsOf({ env: others })).toBe('none')
   })
 })

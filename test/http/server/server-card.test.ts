@@ -74,6 +74,9 @@ test('an unchanged card is not sent twice; only reading is allowed', async () =>
 test.each<[string, Partial<ServerCardOptions>, string]>([
   ['a name without a domain', { name: 'weather' }, 'such as com.example/weather; got "weather"'],
   ['a URL that is none', { url: 'mcp.example.com' }, 'expected the URL of the endpoint, got "mcp.example.com"'],
+  ['a URL with a query', { url: `${about.url}?tenant=1` }, 'must have no name, password, query or fragment'],
+  ['a URL with a fragment', { url: `${about.url}#a` }, 'must have no name, password, query or fragment'],
+  ['a URL with a password', { url: 'https://user:pw@mcp.example.com/mcp' }, 'must have no name, password, query or fragment'],
   ['a long description', { description: 'x'.repeat(101) }, 'the description must have 1 to 100 characters; got 101'],
 ])('%s is an error', (_what, options, message) => {
   expect(() => serverCard(server, { ...about, ...options })).toThrow(message)

@@ -1,4 +1,4 @@
-/** Ids of shared sessions. They contain a code that only replicas can make, so a forged id costs no look-up in the store. */
+/** Ids of shared sessions. They contain a code that only replicas can make, so a forged or foreign id costs no look-up in the store. */
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { randomId, toBase64Url } from '../../../base/bytes.ts'
@@ -28,22 +28,24 @@ export class SessionIds {
     this.#lifeMs = lifeMs
   }
 
-  async create(): Promise<string> {
+  async create(principal: string | undefined): Promise<string> {
     const random = randomId()
-    return `${random}.${await this.#codeOf(random)}`
+    return `${random}.${await this.#codeOf(random, principal)}`
   }
 
-  async isGenuine(id: string, now: number): Promise<boolean> {
-    if (this.#known.has(id)) return true
+  /** Whether a replica has created the id for this principal. */
+  async isGenuine(id: string, principal: string | undefined, now: number): Promise<boolean> {
+    const known = JSON.stringify([id, principal])
+    if (this.#known.has(known)) return true
     const [random, code, ...more] = id.split('.')
     if (random?.length !== 22 || code?.length !== MAC_CHARS || more.length > 0) return false
-    if (!isSame(await this.#codeOf(random), code)) {
+    if (!isSame(await this.#codeOf(random, principal), code)) {
       // Forged, or another replica has another secret, because the store has lost the first one.
       if (now - this.#renewedAt < LOOK_AGAIN_MS) return false
       await this.renew(now)
-      if (!isSame(await this.#codeOf(random), code)) return false
+      if (!isSame(await this.#codeOf(random, principal), code)) return false
     }
-    this.#known.set(id, true)
+    this.#known.set(known, true)
     return true
   }
 
@@ -58,14 +60,14 @@ export class SessionIds {
     this.#known = new BoundedMap(MAX_KNOWN)
   }
 
-  async #codeOf(random: string): Promise<string> {
+  async #codeOf(random: string, principal: string | undefined): Promise<string> {
     this.#key ??= this.#sharedKey()
     const key = await this.#key.catch((error: unknown) => {
       // The store may work at the next request.
       this.#key = undefined
       throw error
     })
-    const code = await crypto.subtle.sign('HMAC', key, encoder.encode(random))
+    const code = await crypto.subtle.sign('HMAC', key, encoder.encode(JSON.stringify([random, principal])))
     return toBase64Url(new Uint8Array(code)).slice(0, MAC_CHARS)
   }
 

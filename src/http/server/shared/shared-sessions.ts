@@ -255,7 +255,7 @@ export class SharedSessions implements SessionEndpoint {
     const caller = `caller ${usage.kind} ${usage.key}`
     const crowded = await this.#entries.checkRoom(usage, caller)
     if (crowded) return about(crowded, message.id)
-    const sid = await this.#entries.ids.create()
+    const sid = await this.#entries.ids.create(principal)
     let state: SessionState | undefined
     const shared = {
       state: undefined,

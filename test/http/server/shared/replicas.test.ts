@@ -226,5 +226,19 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
       )
       for (const headers of [{ 'x-user': 'eve' }, ...forged]) expect((await session.ask(callTool('hi'), headers)).status).toBe(404)
     })
+
+    test('another caller does not learn which requests of a session run', async () => {
+      const { server, begun, go } = holdingServer()
+      const { urls } = await serveReplicas((replica) => (replica === 0 ? server : testServer()), { authenticate: byHeader })
+      const session = await openSession(urls[0] as string, version, { headers: { 'x-user': 'ada' } })
+      const held = session.ask({ ...callTool('hold'), id: 5 })
+      await begun.opened
+      for (const url of urls) {
+        const eve = sessionAt(url, session.id, { ...session.headers, 'x-user': 'eve' })
+        for (const id of [5, 6]) expect((await eve.ask({ ...callTool('hi'), id })).status).toBe(404)
+      }
+      go.open()
+      expect((await held).status).toBe(200)
+    })
   })
 })
