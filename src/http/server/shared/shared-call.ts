@@ -16,7 +16,7 @@ import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } f
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS } from './open-call.ts'
+import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
@@ -83,6 +83,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   get callJson(): string {
     const { message, restart } = this.#options
     return JSON.stringify(openCallOf(message, restart))
+  }
+
+  get refusedJson(): string {
+    return refusedAnswer(openCallOf(this.#options.message, undefined))
   }
 
   /** The stream, once the answer has become one. */
