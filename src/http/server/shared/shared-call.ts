@@ -77,7 +77,12 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.journal = restart && new StreamJournal(this, before?.taken)
     this.#answersBefore = new Map(Object.entries(before?.taken.answers ?? {}))
     if (before) this.#questions = lastQuestion(before.taken.journal)
-    this.#channel = services.service.open({ outlet: standingOutlet(session.sid, services), principal, shared: this })
+    this.#channel = services.service.open({
+      outlet: standingOutlet(session.sid, services),
+      principal,
+      address: usage.key || undefined,
+      shared: this,
+    })
   }
 
   get callJson(): string {
