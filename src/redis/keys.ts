@@ -35,6 +35,8 @@ export interface Keys {
   tasksOf(owner: string): string
   tasksOfAccount(account: string): string
   readonly allTasks: string
+  /** @param account undefined: all accounts */
+  taskBytes(account?: string): { sizes: string; ends: string }
 }
 
 export function keysWith(prefix: string): Keys {
@@ -63,5 +65,9 @@ export function keysWith(prefix: string): Keys {
     tasksOf: (owner) => `${prefix}{tasks:${digestOf(owner)}}`,
     tasksOfAccount: (account) => `${prefix}account:${digestOf(account)}`,
     allTasks: `${prefix}tasks`,
+    taskBytes: (account) => {
+      const tag = `${prefix}{bytes:${account === undefined ? '' : digestOf(account)}}`
+      return { sizes: `${tag}:sizes`, ends: `${tag}:ends` }
+    },
   }
 }

@@ -14,6 +14,7 @@ import { sealedValues } from './sealed-values.ts'
 import { redisSessions } from './sessions.ts'
 import { redisStreams } from './streams.ts'
 import { readTarget } from './target.ts'
+import type { RedisTaskLimits } from './task-bytes.ts'
 import { redisTasks } from './tasks.ts'
 import { redisTopics } from './topics.ts'
 
@@ -27,6 +28,8 @@ export interface RedisOptions {
   leaseMs?: number
   /** How long a command may take, and how long commands wait while the connection is interrupted. Default: 2,000. */
   timeoutMs?: number
+  /** How many bytes of tasks are kept. */
+  tasks?: RedisTaskLimits
   /** More options of ioredis, for example `{ tls: { ca } }` or `{ sentinelPassword }`. */
   connection?: Readonly<Record<string, unknown>>
 }
@@ -53,7 +56,7 @@ const MIN_LEASE_MS = 200
  *   `redis-sentinel://host:26379,host:26379/name`
  */
 export function redis(url: string, options: RedisOptions = {}): RedisStore {
-  const { keys, prefix = 'portico:', leaseMs = 10_000, timeoutMs = 2000, connection: more = {} } = options
+  const { keys, prefix = 'portico:', leaseMs = 10_000, timeoutMs = 2000, tasks = {}, connection: more = {} } = options
   if (!(leaseMs >= MIN_LEASE_MS)) throw new McpError('ERR_CONFIG', `leaseMs must be at least ${MIN_LEASE_MS}; got ${leaseMs}`)
   if (!(timeoutMs >= 1)) throw new McpError('ERR_CONFIG', `timeoutMs must be at least 1; got ${timeoutMs}`)
   if (/[{}]/.test(prefix)) throw new McpError('ERR_CONFIG', `prefix must not contain braces, which a cluster reads; got "${prefix}"`)
@@ -66,7 +69,7 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     replica,
     topics: redisTopics(context),
     counters: redisCounters(context),
-    tasks: redisTasks(context, leaseMs),
+    tasks: redisTasks(context, leaseMs, tasks),
     bus: storeBus(replica),
     onCommand: (listener) => connection.commands.add(listener),
     health: () => connection.health(),

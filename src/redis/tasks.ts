@@ -11,6 +11,7 @@ import { digestOf } from './keys.ts'
 import { createTask } from './scripts/create-task.ts'
 import { replaceTask } from './scripts/replace-task.ts'
 import { reserveTask } from './scripts/reserve-task.ts'
+import { type RedisTaskLimits, TaskBytes } from './task-bytes.ts'
 
 /** How long a task stays in Redis after its time, for a server whose clock is late. Servers delete it before. */
 const GRACE_MS = 60_000
@@ -32,7 +33,9 @@ const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Ma
 
 const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
 
-export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: number): TaskStore {
+export function redisTasks(context: RedisContext, leaseMs: number, limits: RedisTaskLimits = {}): TaskStore {
+  const { connection, keys, values } = context
+  const bytes = new TaskBytes(context, limits)
   const reports = new Bucket(REPORTS, Date.now())
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
@@ -65,7 +68,15 @@ export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: 
         await connection.command('ZREM', account, name)
         return 'store-full'
       }
-      const args = [task.edition, await seal(task), task.createdAt, taskId, life]
+      const sealed = await seal(task)
+      try {
+        await bytes.set(task.account, name, sealed.length, life)
+      } catch (error) {
+        await connection.command('ZREM', account, name)
+        await connection.command('ZREM', keys.allTasks, name)
+        throw error
+      }
+      const args = [task.edition, sealed, task.createdAt, taskId, life]
       await connection.run(createTask, [keys.task(owner, taskId), keys.tasksOf(owner)], args)
       return undefined
     },
@@ -73,8 +84,14 @@ export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: 
     replace: async (task) => {
       const { owner, taskId } = task
       if (!TASK_ID.test(taskId)) return false
-      const replaced = await connection.run(replaceTask, [keys.task(owner, taskId)], [task.edition, await seal(task)])
-      if (replaced === 0) return false
+      const sealed = await seal(task)
+      await bytes.set(task.account, nameOf(owner, taskId), sealed.length, expiryOf(task) + GRACE_MS - Date.now())
+      const replaced = await connection.run(replaceTask, [keys.task(owner, taskId)], [task.edition, sealed])
+      if (replaced === 0) {
+        // Another process has removed it.
+        if ((await connection.command('EXISTS', keys.task(owner, taskId))) === 0) await bytes.remove(task.account, nameOf(owner, taskId))
+        return false
+      }
       // Not created again if another process has removed it.
       await connection.command('ZADD', keys.allTasks, 'XX', dueAt(task), nameOf(owner, taskId))
       return true
@@ -86,6 +103,7 @@ export function redisTasks({ connection, keys, values }: RedisContext, leaseMs: 
       await connection.command('ZREM', keys.tasksOf(owner), taskId)
       await connection.command('ZREM', keys.tasksOfAccount(task.account), nameOf(owner, taskId))
       await connection.command('ZREM', keys.allTasks, nameOf(owner, taskId))
+      await bytes.remove(task.account, nameOf(owner, taskId))
     },
     list: async (owner) => {
       const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)

@@ -95,10 +95,11 @@ export class ClientMessages implements EndpointHandler {
   }
 
   get #quota(): Quota {
-    const { principal, shared } = this.#options
+    const { principal, shared, address } = this.#options
     // All sessions of one principal share a quota, and so do all requests of a shared session.
     const account = principal ?? shared?.account
-    this.#ownQuota ??= account === undefined ? new Quota(this.#serverState) : this.#serverState.quotas.of(account)
+    this.#ownQuota ??=
+      account === undefined ? new Quota(this.#serverState, account, address) : this.#serverState.quotas.of(account, address)
     return this.#ownQuota
   }
 

@@ -20,11 +20,14 @@ export class Quota {
   readonly #around: QuotaSurroundings
   /** Undefined for a connection, which only this process serves. */
   readonly account: string | undefined
+  /** Where tasks are counted: all sessions of one address together. */
+  taskAccount: string | undefined
   readonly #buckets = new Map<Metered, Bucket>()
 
-  constructor(around: QuotaSurroundings, account?: string) {
+  constructor(around: QuotaSurroundings, account?: string, taskAccount = account) {
     this.#around = around
     this.account = account
+    this.taskAccount = taskAccount
   }
 
   /**
@@ -77,12 +80,14 @@ export class Quotas {
     this.#around = around
   }
 
-  of(account: string): Quota {
+  of(account: string, taskAccount?: string): Quota {
     let quota = this.#quotas.get(account)
     if (!quota) {
       quota = new Quota(this.#around, account)
       this.#quotas.set(account, quota)
     }
+    // A session may begin without an address, and continue from another one.
+    if (taskAccount !== undefined) quota.taskAccount = taskAccount
     return quota
   }
 }

@@ -47,6 +47,32 @@ describe.each(['redis-server', ...(hasValkey() ? ['valkey-server'] : [])])('%s',
 
 const server = redisOfFile()
 
+test.each([
+  ['maxBytes', 'p'],
+  ['maxBytesPerCaller', 'o'],
+])('the bytes of tasks are limited by %s, and room is given back', async (limit, account) => {
+  const { url, scan } = await server()
+  const prefix = `${limit}:`
+  const { tasks } = openStore(url, { prefix, tasks: { [limit]: 130_000 } })
+  const caps = { perAccount: 99, total: 99 }
+  const large = (taskId: string, of = account) => ({
+    ...sampleTask(taskId),
+    account: of,
+    ttlMs: 60_000,
+    params: { text: 'x'.repeat(50_000) },
+  })
+  await tasks.create(large('a', 'o'), caps)
+  await tasks.create(large('b'), caps)
+  const refusal = { code: 'ERR_LIMIT', data: { reason: 'limit', limit, max: 130_000 } }
+  await expect(tasks.create(large('c'), caps)).rejects.toMatchObject(refusal)
+  await expect(tasks.replace({ ...large('b'), edition: 2, params: { text: 'x'.repeat(90_000) } })).rejects.toMatchObject(refusal)
+  if (account === 'o') expect(await tasks.create(large('d', 'q'), caps)).toBeUndefined()
+  await tasks.remove(large('a').owner, 'a')
+  expect(await tasks.create(large('c'), caps)).toBeUndefined()
+  for (const id of ['b', 'c', 'd']) await tasks.remove(large(id).owner, id)
+  expect((await scan()).filter((name) => name.startsWith(prefix))).toEqual([])
+})
+
 test('nothing is left in Redis after sessions have expired and replicas have left', async () => {
   const { url, scan } = await server()
   const [a, b] = [openStore(url), openStore(url)]

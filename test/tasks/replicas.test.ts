@@ -118,6 +118,17 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect((await create(0)).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
     expect((await create(1, BOB)).error).toBeUndefined()
   })
+
+  test('all sessions of one address without authentication share one limit of tasks', async () => {
+    const define = () => taskServer({ limits: { maxTasksPerCaller: 2 } }).server
+    const { urls } = await serveReplicas(define, { count: 2, stores: await storesOf(2) })
+    const create = async (replica: number) => {
+      const session = await openSession(urls[replica] as string, '2025-11-25')
+      return requested(urls[replica], session, 'tools/call', { name: 'work', arguments: {}, task: {} })
+    }
+    expect([(await create(0)).error, (await create(1)).error]).toEqual([undefined, undefined])
+    expect((await create(0)).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
+  })
 })
 
 /** Replicas in processes of their own. */

@@ -67,7 +67,11 @@ export class LegacySse {
     const end = (): void => this.#end(id, 'The client closed its stream')
     const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
-    const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
+    const channel = service.open({
+      outlet: { push, answer: (json) => void push(json), drop: () => {} },
+      principal,
+      address: usage.key || undefined,
+    })
     usage.legacySessions++
     this.#sessions.set(id, { principal, usage, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
     this.#stopTending ??= open.everyTick(() => this.#tend())

@@ -68,6 +68,8 @@ export interface ChannelOptions {
   outlet: Outlet
   /** The verified caller; undefined without authentication. */
   principal?: string | undefined
+  /** Where the tasks of a caller without a principal are counted: its address. Default: the connection. */
+  address?: string | undefined
   /** Set if only one client can reach the server this way, as on a pipe. */
   isPrivate?: true | undefined
   /** The version to use without a handshake, for a transport without sessions. */

@@ -59,7 +59,7 @@ export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, max
   return Math.min(Math.max(Math.min(usual, MIN_TTL_MS), Math.round(ttl)), Math.max(usual, maxTtlMs))
 }
 
-/** Whose tasks are counted together: those of a principal, otherwise those of a connection or address. */
+/** Whose tasks are counted together: those of a principal, otherwise those of an address, or of a connection without one. */
 export class Accounts {
   readonly #names = new WeakMap<Quota, string>()
 
@@ -67,7 +67,7 @@ export class Accounts {
     const owner = ownerOf(call)
     if (owner !== '') return owner
     // Other replicas know an address by the same name.
-    const account = this.#names.get(call.quota) ?? call.quota.account ?? randomId()
+    const account = call.quota.taskAccount ?? this.#names.get(call.quota) ?? randomId()
     this.#names.set(call.quota, account)
     return account
   }

@@ -198,7 +198,7 @@ export class SessionRequests implements SessionEndpoint {
       return undefined
     }
     // The handshake and the requests of a batch need a channel, for this POST only.
-    owner.channel = this.#service.open({ outlet: SILENT, principal, assumed })
+    owner.channel = this.#service.open({ outlet: SILENT, principal, assumed, address: usage.key || undefined })
     owner.channel.receive(message, outlet)
     return undefined
   }

@@ -33,7 +33,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     this.principal = principal
     this.createdAt = services.now()
     this.#seenAt = this.createdAt
-    this.channel = services.service.open({ outlet: this, principal })
+    this.channel = services.service.open({ outlet: this, principal, address: usage.key || undefined })
   }
 
   /** Counts a request in progress, or refuses it when there are too many. */

@@ -19,6 +19,9 @@ export interface LoggedStreamOwner {
   readonly usage: CallerUsage
   /** What another replica needs to continue, as JSON. */
   readonly callJson: string
+  /** The answer if the store refuses what was said. */
+  readonly refusedJson: string
+  abort(reason: string): void
   /** Another replica has continued, or the session has ended: stop the handler. */
   onFenced(reason: string): void
   /** Everything is in the store. */
@@ -157,11 +160,28 @@ export class LoggedStream implements AnswerStream {
       }
     } catch (error) {
       this.#services.report(error)
-      this.fence('The store cannot be reached')
+      await this.#giveUp()
     } finally {
       // In the same turn as the last look at what waits: what is pushed after that look needs another write.
       this.#writing = undefined
     }
+  }
+
+  /** The store refuses what was said, although this replica holds its lease. The client gets an error instead of waiting for ever. */
+  async #giveUp(): Promise<void> {
+    const reason = 'The store cannot be reached'
+    if (this.#isOver || !this.#services.store.replica.isHeld) return this.fence(reason)
+    const json = this.#owner.refusedJson
+    this.#isLast = true
+    this.#waiting = []
+    this.#owner.abort(reason)
+    try {
+      if (this.#epoch === undefined) throw new Error(reason)
+      await this.#append([{ json }], true)
+    } catch {
+      this.#sink?.write(eventText(json, undefined))
+    }
+    this.#end()
   }
 
   async #opened(): Promise<boolean> {
@@ -202,7 +222,7 @@ export class LoggedStream implements AnswerStream {
   }
 
   #untilHeard<T>(command: () => Promise<T>): Promise<T> {
-    return untilHeard(this.#services, command, () => this.#isOver)
+    return untilHeard(this.#services, command, () => this.#isOver, this.#services.store.replica.leaseMs)
   }
 
   #end(): void {

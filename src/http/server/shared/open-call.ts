@@ -1,9 +1,10 @@
 /** What the store keeps of a request in progress, for another replica that continues it or answers it with an error. */
 
-import { type Id, INTERNAL_ERROR, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
+import { type ErrorObject, type Id, INTERNAL_ERROR, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
 import { errorJson } from '../../../jsonrpc/write.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
+import { STORE_DOWN } from '../refusal.ts'
 
 export interface OpenCall {
   /** The ids that must be answered. */
@@ -53,6 +54,14 @@ export function lostAnswer({ ids, isBatch }: OpenCall, hadAllRuns = false): stri
       : 'The replica that ran this request has ended. Send the request again',
     data: { reason: 'replica_lost', retryable: !hadAllRuns },
   }
+  return answerAll({ ids, isBatch }, error)
+}
+
+/** The answer to a request whose events the store refuses, for example because its memory is full. */
+export const refusedAnswer = (call: OpenCall): string =>
+  answerAll(call, { code: INTERNAL_ERROR, message: 'The store of the server did not take the answer', data: STORE_DOWN.data })
+
+function answerAll({ ids, isBatch }: OpenCall, error: ErrorObject): string {
   const answers = ids.map((id) => errorJson(id, error))
   return isBatch ? `[${answers.join(',')}]` : (answers[0] as string)
 }

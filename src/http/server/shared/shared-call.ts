@@ -16,7 +16,7 @@ import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } f
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS } from './open-call.ts'
+import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
@@ -77,12 +77,21 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.journal = restart && new StreamJournal(this, before?.taken)
     this.#answersBefore = new Map(Object.entries(before?.taken.answers ?? {}))
     if (before) this.#questions = lastQuestion(before.taken.journal)
-    this.#channel = services.service.open({ outlet: standingOutlet(session.sid, services), principal, shared: this })
+    this.#channel = services.service.open({
+      outlet: standingOutlet(session.sid, services),
+      principal,
+      address: usage.key || undefined,
+      shared: this,
+    })
   }
 
   get callJson(): string {
     const { message, restart } = this.#options
     return JSON.stringify(openCallOf(message, restart))
+  }
+
+  get refusedJson(): string {
+    return refusedAnswer(openCallOf(this.#options.message, undefined))
   }
 
   /** The stream, once the answer has become one. */
