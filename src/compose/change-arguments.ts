@@ -33,6 +33,9 @@ const UNCHANGEABLE = [
   '$ref',
 ]
 
+/** With a slip such as `fixd`, the caller could set an argument that should be fixed. */
+const MEMBERS = ['name', 'description', 'default', 'fixed']
+
 type Arguments = Record<string, unknown>
 
 /** @returns the tool with a schema that has the changes, and a handler that undoes them */
@@ -82,6 +85,11 @@ function changedSchema(where: string, json: JsonSchema, changes: Readonly<Record
   for (const [argument, schema] of Object.entries(before)) {
     const change = Object.hasOwn(changes, argument) ? (changes[argument] as ArgumentChange) : {}
     const { name = argument, description } = change
+    const slip = Object.keys(change).find((member) => !MEMBERS.includes(member))
+    if (slip !== undefined)
+      fail(
+        `the change of ${JSON.stringify(argument)} has the unknown member ${JSON.stringify(slip)}; expected one of ${MEMBERS.join(', ')}`,
+      )
     if ('fixed' in change && 'default' in change)
       fail(`the argument ${JSON.stringify(argument)} can have a fixed value or a default, not both`)
     checkValue(where, argument, { $defs: json.$defs, ...(schema as JsonSchema) }, change)

@@ -1,5 +1,6 @@
 /** Renames, changes and hides what a mounted server offers. */
 
+import { McpError } from '../protocol/errors.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import type { DefinedTool, MountChanges, PromptDefinition, ResourceDefinition, ToolDefinition } from '../server/index.ts'
 import { type ArgumentChange, changeArguments } from './change-arguments.ts'
@@ -33,6 +34,9 @@ export interface Transformation {
   onlyTools?(name: string, definition: ToolDefinition): boolean
 }
 
+/** With a slip such as `tool`, a tool that should be hidden would be offered. */
+const MEMBERS = ['tools', 'prompts', 'resources', 'onlyTools']
+
 /**
  * Changes what a mounted server offers: other names and descriptions, arguments with fixed values or defaults, fewer tools.
  *
@@ -45,6 +49,9 @@ export interface Transformation {
  * }))
  */
 export function transform(transformation: Transformation): MountChanges {
+  const unknown = Object.keys(transformation).find((member) => !MEMBERS.includes(member))
+  if (unknown !== undefined)
+    throw new McpError('ERR_DEFINITION', `transform: unknown member ${JSON.stringify(unknown)}; expected one of ${MEMBERS.join(', ')}`)
   const { tools = {}, prompts = {}, resources = {}, onlyTools } = transformation
   const tool = (defined: DefinedTool): DefinedTool | undefined => {
     if (onlyTools && !onlyTools(defined.name, defined.definition)) return undefined

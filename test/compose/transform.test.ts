@@ -128,6 +128,12 @@ test.each<[string, Transformation, string]>([
   ],
   ['a fixed value of another type', { tools: { create: { arguments: { title: { fixed: 7 } } } } }, 'argument "title": expected string'],
   ['a default of another type', { tools: { create: { arguments: { labels: { default: 'bug' } } } } }, 'argument "labels": expected array'],
+  [
+    'an unknown member of a change',
+    { tools: { create: { arguments: { title: { fixd: 'a' } as object } } } },
+    'the change of "title" has the unknown member "fixd"; expected one of name, description, default, fixed',
+  ],
+  ['an unknown kind', { tool: { delete: false } } as Transformation, 'transform: unknown member "tool"; expected one of tools, prompts'],
   ['a fixed value and a default', { tools: { create: { arguments: { title: { fixed: 'a', default: 'b' } } } } }, 'not both'],
 ])('%s is an error when the server is mounted', async (_what, changes, message) => {
   await expect(mounted(changes)).rejects.toThrow(message)
