@@ -86,7 +86,8 @@ describe('an answer', () => {
     void outlet.push('{"progress":2}')
     outlet.answer('{}')
     expect(calls.beginAnswer).toHaveBeenCalledOnce()
-    expect([stream.push.mock.calls, stream.finish.mock.calls, reply.sent]).toEqual([[['{"progress":1}'], ['{"progress":2}']], [['{}']], []])
+    expect(stream.push.mock.calls.map(([json]) => json)).toEqual(['{"progress":1}', '{"progress":2}'])
+    expect([stream.finish.mock.calls, reply.sent]).toEqual([[['{}']], []])
     // Nothing follows it.
     expect(outlet.push('{"progress":3}')).toBeUndefined()
     outlet.release()
