@@ -35,6 +35,7 @@ import { Announcements } from './announcements.ts'
 import { ClientNotices } from './client-notices.ts'
 import { DeadReplicas } from './dead-replicas.ts'
 import { SharedLegacy } from './legacy-relay.ts'
+import { boundsOf } from './log-bounds.ts'
 import { callName } from './open-call.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
@@ -59,9 +60,6 @@ export interface SharedSessionsOptions {
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
 }
-
-/** Ended streams of one session that are kept, as without a store. */
-const MAX_ENDED = 16
 
 /** How long a replica that ends waits for the store to accept the last events. */
 const HAND_OVER_MS = 2000
@@ -99,13 +97,7 @@ export class SharedSessions implements SessionEndpoint {
       inFlight,
       open,
       clock,
-      bounds: {
-        maxEvents: limits.maxEvents,
-        maxBytes: limits.maxEventBytes,
-        maxSessionBytes: limits.maxKeptBytesPerSession,
-        endedTtlMs: limits.eventTtlMs,
-        maxEnded: MAX_ENDED,
-      },
+      bounds: boundsOf(limits),
       tails: new Tails(store, open, (error) => this.#report(error)),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,

@@ -47,6 +47,30 @@ describe.each(STORES)('limits with a store in %s', (_name, storesOf) => {
   const serveReplicas = async (make: (replica: number) => Server, options: TestHttpOptions = {}): Promise<Replicas> =>
     serveWith(make, { count: 3, stores: await storesOf(3), authenticate: byHeader, ...options })
 
+  test('a session may resume eight streams at one replica, also if they come at once', async () => {
+    const go = gate()
+    const { urls } = await serveReplicas(() => {
+      const own = testServer()
+      own.tool('wait', {}, async (_args, ctx) => {
+        await ctx.progress(1)
+        await go.opened
+        return 'done'
+      })
+      return own
+    })
+    const session = await openSession(urls[0] as string, '2025-11-25', { headers: ADA })
+    const ids: string[] = []
+    for (let id = 1; id <= 9; id++) {
+      const stream = await session.askStream({ ...callTool('wait', {}, { _meta: { progressToken: id } }), id })
+      await stream.message()
+      ids.push(stream.events.find(({ data }) => data)?.id ?? '')
+    }
+    const other = sessionAt(urls[1] as string, session.id, session.headers)
+    const resumed = await Promise.all(ids.map((id) => other.listen(id)))
+    expect(resumed.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 8 }, () => 200), 429])
+    go.open()
+  })
+
   test('a caller gets its rate of tool calls once, and not at each replica', async () => {
     const limits = { toolCalls: { perSecond: 0.001, burst: 12 } }
     const { urls } = await serveReplicas(() => testServer({ limits }))

@@ -56,6 +56,25 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     for (const stream of [standing, others]) expect(await stream.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
   })
 
+  test('other replicas get only the token of a notice about progress, however long it is', async () => {
+    const stores = await storesOf(2)
+    const { urls } = await serveReplicas(() => testServer(), { stores })
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const heard: string[] = []
+    stores[1]?.replica.listen((message) => message.kind === 'message' && message.json.includes('progress') && heard.push(message.json))
+    const progress = (progressToken: string) =>
+      session.post({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken, progress: 1, message: 'x'.repeat(100_000) },
+      })
+    expect((await progress('t'.repeat(1000))).status).toBe(202)
+    expect((await progress('known')).status).toBe(202)
+    await expect.poll(() => heard.length).toBe(1)
+    expect(heard[0]).toContain('known')
+    expect(heard[0]?.length).toBeLessThan(500)
+  })
+
   test('a client whose scopes changed is told to read the lists again, whichever replica sees the new token', async () => {
     const authenticate = (request: { header(name: string): string | undefined }): AuthenticatedCaller => {
       const scopes = (request.header('x-scopes') ?? 'read').split(' ')
