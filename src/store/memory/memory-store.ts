@@ -14,7 +14,7 @@ import { memoryTopics } from './topics.ts'
 export interface MemoryStoreOptions {
   /** Default: 10,000. */
   maxSessions?: number
-  /** The number of topics, of members of one topic, and of counters of each kind. Default: 100,000. */
+  /** The number of topics of one kind, of members of one topic, and of counters of each kind. Default: 100,000. */
   maxKeys?: number
 }
 
