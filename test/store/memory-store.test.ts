@@ -26,6 +26,10 @@ test('a full store in memory refuses one topic, one member and one mark more', a
   await expect(topics.add('z', 'a', 1000)).rejects.toThrow('The store in memory is full')
   await topics.add('x', 'b', 1000)
   await expect(topics.add('x', 'c', 1000)).rejects.toThrow('The store in memory is full: 2 members of topics')
+  // Subscriptions do not take the room of other topics.
+  for (const uri of ['a', 'b']) await topics.add(`resource ${uri}`, 's', 1000)
+  await expect(topics.add('resource c', 's', 1000)).rejects.toThrow('The store in memory is full')
+  await topics.add('caller address x', 's', 1000)
   await topics.remove('y', 'a')
   await topics.add('z', 'a', 1000)
   await counters.first('1', 1000)

@@ -43,7 +43,9 @@ export class SharedRound {
   /** Returns the outcome that this round had before. Otherwise runs it, and keeps the outcome. While another runs it, waits. */
   async run(work: () => Params | Promise<Params>): Promise<Params> {
     const values = this.#values
-    const { _meta, ...params } = this.#call.params
+    // Only what the handler and its questions use: a repetition may have other members.
+    const { name, uri, arguments: args, requestState, inputResponses } = this.#call.params
+    const params = [name, uri, args, requestState, inputResponses].map((each) => each ?? null)
     const round = await this.#tools.digestOf([this.#around.principal ?? null, this.#call.method, params])
     const [outcome, runner] = [`round ${round}`, `runner of ${round}`]
     const own = crypto.randomUUID()
@@ -68,10 +70,9 @@ export class SharedRound {
   }
 
   async #runOnce(work: () => Params | Promise<Params>, outcome: string, runner: string, own: string): Promise<Params> {
-    const values = this.#values
     const { deadlines } = this.#around.serverState
     const renew = (): void => {
-      values.keep(runner, own, HELD_MS).catch(() => {})
+      this.#extend(runner, own, HELD_MS)
       renewal = deadlines.set(HELD_MS / 3, renew)
     }
     let renewal = deadlines.set(HELD_MS / 3, renew)
@@ -90,7 +91,16 @@ export class SharedRound {
   }
 
   #release(runner: string, own: string): void {
-    this.#values.keep(runner, own, 1).catch(() => {})
+    this.#extend(runner, own, 1)
+  }
+
+  /** After this process was stopped for a while, another one may run the round. Its entry must not be changed. */
+  #extend(runner: string, own: string, ms: number): void {
+    const values = this.#values
+    void values
+      .kept(runner)
+      .then((holder) => (holder === own ? values.keep(runner, own, ms) : undefined))
+      .catch(() => {})
   }
 
   /** Keeps text, and returns it, or what another has kept before. */

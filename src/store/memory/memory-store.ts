@@ -15,7 +15,7 @@ import { memoryTopics } from './topics.ts'
 export interface MemoryStoreOptions {
   /** Default: 10,000. */
   maxSessions?: number
-  /** The number of topics, of members of one topic, and of counters of each kind. Default: 100,000. */
+  /** The number of topics of one kind, of members of one topic, and of counters of each kind. Default: 100,000. */
   maxKeys?: number
   /** Size of the events that all sessions keep. The session with the most loses its oldest events first. Default: 64 MiB. */
   maxKeptBytes?: number

@@ -5,11 +5,17 @@ import { ExpiringMap } from './expiring-map.ts'
 
 const PAGE = 1000
 
+/** Topics of one kind are counted together, so that subscriptions do not take the room of new callers. */
+const kindOf = (topic: string): string => topic.slice(0, Math.max(0, topic.indexOf(' ')))
+
 export function memoryTopics(now: () => number, maxTopics: number, maxMembers: number): Topics {
   const topics = new Map<string, ExpiringMap<true>>()
+  const counts = new Map<string, number>()
+  const count = (topic: string, change: number): void => void counts.set(kindOf(topic), countOf(topic) + change)
+  const countOf = (topic: string): number => counts.get(kindOf(topic)) ?? 0
   const membersOf = (topic: string): ExpiringMap<true> | undefined => {
     const members = topics.get(topic)
-    if (members?.size === 0) topics.delete(topic)
+    if (members?.size === 0 && topics.delete(topic)) count(topic, -1)
     return topics.get(topic)
   }
   const dropEmpty = (): void => {
@@ -19,10 +25,11 @@ export function memoryTopics(now: () => number, maxTopics: number, maxMembers: n
     add: async (topic, member, ttlMs) => {
       let members = topics.get(topic)
       if (!members) {
-        if (topics.size >= maxTopics) dropEmpty()
-        members = new ExpiringMap(now, topics.size < maxTopics ? maxMembers : 0, `members of topics, or ${maxTopics} topics`)
+        if (countOf(topic) >= maxTopics) dropEmpty()
+        members = new ExpiringMap(now, countOf(topic) < maxTopics ? maxMembers : 0, `members of topics, or ${maxTopics} topics`)
       }
       members.set(member, true, ttlMs)
+      if (!topics.has(topic)) count(topic, 1)
       topics.set(topic, members)
     },
     remove: async (topic, member) => {

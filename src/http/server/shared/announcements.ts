@@ -6,7 +6,7 @@ import type { ReplicaServices } from './replica-services.ts'
 import { logTopics, READY, readMember, resourceTopics } from './session-topics.ts'
 import { appendStanding } from './standing-stream.ts'
 
-/** Announcements that wait. More are dropped: a process that announces so many overloads its clients. */
+/** Announcements of one kind that wait. More are dropped: a process that announces so many overloads its clients. */
 const MAX_WAITING = 1000
 /** Appends at once. */
 const APPENDS = 64
@@ -14,6 +14,8 @@ const APPENDS = 64
 export class Announcements {
   readonly #services: ReplicaServices
   readonly #waiting: Announcement[] = []
+  /** By kind, so that the notices about tasks of one client do not displace all others. */
+  readonly #counts = new Map<string, number>()
   #isSending = false
 
   constructor(services: ReplicaServices) {
@@ -21,9 +23,12 @@ export class Announcements {
   }
 
   add(announcement: Announcement): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      return this.#services.report(new Error(`More than ${MAX_WAITING} announcements to clients wait. One was dropped`))
+    const kind = kindOf(announcement)
+    const count = this.#counts.get(kind) ?? 0
+    if (count >= MAX_WAITING) {
+      return this.#services.report(new Error(`More than ${MAX_WAITING} announcements to clients (${kind}) wait. One was dropped`))
     }
+    this.#counts.set(kind, count + 1)
     this.#waiting.push(announcement)
     if (!this.#isSending) void this.#sendAll()
   }
@@ -31,6 +36,8 @@ export class Announcements {
   async #sendAll(): Promise<void> {
     this.#isSending = true
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const kind = kindOf(next)
+      this.#counts.set(kind, (this.#counts.get(kind) ?? 1) - 1)
       try {
         await this.#send(next)
       } catch (error) {
@@ -102,3 +109,5 @@ export class Announcements {
     if (!(await appendStanding(sid, event, this.#services))) await this.#services.store.topics.remove(topic, member)
   }
 }
+
+const kindOf = (announcement: Announcement): string => ('change' in announcement ? announcement.change.kind : announcement.kind)
