@@ -34,8 +34,11 @@ const SERVER_HELPERS = [
 ]
 const HTTP_SERVER_HELPERS = [
   ...SERVER_HELPERS,
+  'src/http/server/accepted-types.ts',
+  'src/http/server/authorization.ts',
   'src/http/server/expects-answer.ts',
   'src/http/server/refusal.ts',
+  'src/http/server/request-path.ts',
   'src/http/server/limits/',
   'src/http/server/runtime/',
   'src/http/server/session/',
