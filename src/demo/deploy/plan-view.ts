@@ -1,5 +1,7 @@
 /** The view of `plan`: a page without any package, which shows the steps, plans again and tells the model what you look at. */
 
+import { APPS_REVISION } from '../../revisions/apps-revision.ts'
+
 /** Where clients find it. */
 export const PLAN_VIEW_URI = 'ui://deploy/plan'
 
@@ -76,7 +78,7 @@ export const PLAN_VIEW = `<!doctype html>
       error ? reject(error) : resolve(result)
     }
   })
-  const about = { appInfo: { name: 'plan', version: '1.0.0' }, appCapabilities: {}, protocolVersion: '2026-01-26' }
+  const about = { appInfo: { name: 'plan', version: '1.0.0' }, appCapabilities: {}, protocolVersion: '${APPS_REVISION}' }
   ask('ui/initialize', about).then(({ hostContext, hostCapabilities }) => {
     theme(hostContext)
     if (!hostCapabilities.updateModelContext) by('tell').remove()
