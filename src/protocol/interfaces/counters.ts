@@ -31,7 +31,7 @@ export interface Counters {
   extend(key: string, token: string, ttlMs: number): Promise<boolean>
   /** Returns false if the lock was not held with this token any more. */
   unlock(key: string, token: string): Promise<boolean>
-  /** Keeps a value, if there is none, and returns the kept one. It stays for `ttlMs` from now. */
+  /** Stores a value unless the key has one, and returns the stored value. It stays for `ttlMs` from now. */
   keep(key: string, value: string, ttlMs: number): Promise<string>
   /** The value of `keep` or `put`, if there is one. */
   kept(key: string): Promise<string | undefined>

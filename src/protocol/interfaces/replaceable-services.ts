@@ -26,7 +26,7 @@ export interface Bus {
 
 /** Values that all replicas of a server share, by key. `Counters` of portico/store is one. */
 export interface SharedValues {
-  /** Keeps a value, if there is none, and returns the kept one. It stays for `ttlMs` from now. */
+  /** Stores a value unless the key has one, and returns the stored value. It stays for `ttlMs` from now. */
   keep(key: string, value: string, ttlMs: number): Promise<string>
   /** The value of `keep`, if there is one. */
   kept(key: string): Promise<string | undefined>

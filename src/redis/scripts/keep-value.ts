@@ -1,4 +1,4 @@
-/** Keeps a value if there is none, and returns the kept one. */
+/** Stores a value unless the key has one, and returns the stored value. */
 
 import { script } from './script.ts'
 

@@ -1,4 +1,4 @@
-/** Sets a mark if there is none. */
+/** Sets a mark unless it is set already. */
 
 import { script } from './script.ts'
 

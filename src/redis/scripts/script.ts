@@ -59,7 +59,7 @@ end
 local function firstIn(log, count) return tonumber(count or '0') - redis.call('LLEN', log) + 1 end
 `
 
-/** Reads events after a position, and remembers what was given to a reader. */
+/** Reads events after a position, and records the last event that the reader got. */
 export const READ = `${LOG}
 -- How many entries to skip; nil if the position is not known.
 local function skipTo(stream, log, after)

@@ -50,7 +50,7 @@ export class SharedRound {
     const [outcome, runner] = [`round ${round}`, `runner of ${round}`]
     const own = crypto.randomUUID()
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-      // `keep` moves the end of what another has kept, so it is only called if there is nothing.
+      // `keep` also extends the life of an existing value, so it is called only if no value exists.
       const isFree = (await values.kept(runner)) === undefined && (await values.keep(runner, own, HELD_MS)) === own
       const known = await this.#open(await values.kept(outcome), outcome)
       if (known !== undefined) {

@@ -1,4 +1,4 @@
-/** The outcomes of tasks as they are kept: within limits, or the reason why there is none. */
+/** The outcomes of tasks as they are kept: within limits, or the reason why the outcome is missing. */
 
 import { INTERNAL_ERROR } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'

@@ -70,7 +70,7 @@ export async function readUse(file: string): Promise<{ account: string | undefin
   }
 }
 
-/** The size of a file; undefined if there is none. */
+/** The size of a file; undefined if the file does not exist. */
 export const sizeOf = (file: string): Promise<number | undefined> =>
   stat(file).then(
     ({ size }) => size,

@@ -22,7 +22,7 @@ const USUAL_LEASE_MS = 10_000
 
 export class SharedLimits {
   readonly failedLogins: SharedFailedLogins
-  /** By kind of the caller. Without a limit there is none. */
+  /** By kind of the caller. A kind without a limit has no entry. */
   readonly #requests: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
   readonly #listens: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
   readonly #clock: Clock

@@ -19,7 +19,7 @@ export interface LoggedStreamOwner {
   readonly usage: CallerUsage
   /** What another replica needs to continue, as JSON. */
   readonly callJson: string
-  /** The answer if the store refuses what was said. */
+  /** The answer that the client gets if the store refuses the events. */
   readonly refusedJson: string
   abort(reason: string): void
   /** Another replica has continued, or the session has ended: stop the handler. */
@@ -167,7 +167,7 @@ export class LoggedStream implements AnswerStream {
     }
   }
 
-  /** The store refuses what was said, although this replica holds its lease. The client gets an error instead of waiting for ever. */
+  /** The store refuses the events, although this replica holds its lease. The client gets an error instead of waiting for ever. */
   async #giveUp(): Promise<void> {
     const reason = 'The store cannot be reached'
     if (this.#isOver || !this.#services.store.replica.isHeld) return this.fence(reason)
