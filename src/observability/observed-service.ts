@@ -7,6 +7,7 @@ import type { Arrival, Outlet } from '../jsonrpc/outlet.ts'
 import type { Channel, Service } from '../protocol/interfaces/service.ts'
 import { METHODS } from '../protocol/methods.ts'
 import { META } from '../protocol/model/base.ts'
+import { PassingChannel } from './passing-channel.ts'
 import { CANCELLED, type Ending, endingOf, endingOfMessage, OK, type RequestRecord } from './request-record.ts'
 
 /** Receives one record for each request, after its answer was written. */
@@ -52,52 +53,23 @@ interface Conversation {
   readonly client?: string | undefined
 }
 
-class ObservedChannel implements Channel, Conversation {
-  readonly #channel: Channel
+class ObservedChannel extends PassingChannel implements Conversation {
   readonly #principal: string | undefined
   readonly #report: OnRequest
   client: string | undefined
 
   constructor(channel: Channel, principal: string | undefined, report: OnRequest) {
-    this.#channel = channel
+    super(channel)
     this.#principal = principal
     this.#report = report
   }
 
   receive(message: Incoming, outlet: Outlet): void {
     const requests = message.kind === 'request' ? [message] : message.kind === 'batch' ? message.messages.filter(isRequest) : []
-    if (requests.length === 0) return this.#channel.receive(message, outlet)
+    if (requests.length === 0) return this.inner.receive(message, outlet)
     const first = requests[0] as RequestMessage
     if (first.method === 'initialize') this.client = describeClient(first.params?.clientInfo)
-    this.#channel.receive(message, new ObservedOutlet(outlet, requests, this.#principal, this, this.#report))
-  }
-
-  get version(): string | undefined {
-    return this.#channel.version
-  }
-
-  get isSaturated(): boolean {
-    return this.#channel.isSaturated
-  }
-
-  get onRelief(): (() => void) | undefined {
-    return this.#channel.onRelief
-  }
-
-  set onRelief(listener: (() => void) | undefined) {
-    this.#channel.onRelief = listener
-  }
-
-  ping(timeoutMs: number): Promise<void> {
-    return this.#channel.ping(timeoutMs)
-  }
-
-  drain(): Promise<void> {
-    return this.#channel.drain()
-  }
-
-  close(reason: string): void {
-    this.#channel.close(reason)
+    this.inner.receive(message, new ObservedOutlet(outlet, requests, this.#principal, this, this.#report))
   }
 }
 

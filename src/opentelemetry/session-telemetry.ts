@@ -2,7 +2,8 @@
 
 import type { Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import type { Channel, ChannelOptions, Service, SharedSession } from '../protocol/interfaces/service.ts'
+import { PassingChannel } from '../observability/passing-channel.ts'
+import type { ChannelOptions, Service, SharedSession } from '../protocol/interfaces/service.ts'
 import { histogram } from './operation.ts'
 
 /**
@@ -40,19 +41,18 @@ function record(durationMs: number, version: string): void {
   duration.record(Math.max(0, durationMs) / 1000, { 'mcp.protocol.version': version })
 }
 
-class MeasuredChannel implements Channel {
-  readonly #channel: Channel
+class MeasuredChannel extends PassingChannel {
   #begunAt: number | undefined
 
   constructor(service: Service, options: ChannelOptions) {
-    this.#channel = service.open(options)
+    super(service.open(options))
   }
 
   receive(message: Incoming, outlet: Outlet): void {
-    if (message.kind !== 'request' || message.method !== 'initialize') return this.#channel.receive(message, outlet)
-    const before = this.#channel.version
+    if (message.kind !== 'request' || message.method !== 'initialize') return this.inner.receive(message, outlet)
+    const before = this.inner.version
     const begunAt = performance.now()
-    this.#channel.receive(message, {
+    this.inner.receive(message, {
       ...outletOf(outlet),
       answer: (json, errorCode, retryAfterS) => {
         if (errorCode === undefined) {
@@ -65,33 +65,9 @@ class MeasuredChannel implements Channel {
     })
   }
 
-  get version(): string | undefined {
-    return this.#channel.version
-  }
-
-  get isSaturated(): boolean {
-    return this.#channel.isSaturated
-  }
-
-  get onRelief(): (() => void) | undefined {
-    return this.#channel.onRelief
-  }
-
-  set onRelief(listener: (() => void) | undefined) {
-    this.#channel.onRelief = listener
-  }
-
-  ping(timeoutMs: number): Promise<void> {
-    return this.#channel.ping(timeoutMs)
-  }
-
-  drain(): Promise<void> {
-    return this.#channel.drain()
-  }
-
-  close(reason: string): void {
+  override close(reason: string): void {
     const { version } = this
-    this.#channel.close(reason)
+    super.close(reason)
     this.#end(version)
   }
 

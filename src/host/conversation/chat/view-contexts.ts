@@ -29,7 +29,7 @@ export class ViewContexts {
     if (this.#contexts.size > MAX_CONTEXTS) this.#contexts.delete(this.#contexts.keys().next().value as string)
   }
 
-  /** False: there is none with this id. */
+  /** False: no text has this id. */
   remove(id: string): boolean {
     const found = this.list().find((each) => each.id === id)
     return found !== undefined && this.#contexts.delete(found.source)
