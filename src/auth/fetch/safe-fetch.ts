@@ -5,7 +5,9 @@
  */
 
 import { reachOf } from '../../base/address/ip-address.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { readBody } from './bounded-body.ts'
 import { type AllowedReach, type ForeignUrlOptions, foreignUrlCheck, urlRefused } from './foreign-url.ts'
 
@@ -78,7 +80,8 @@ export type Connect = (
  * ```
  */
 export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
-  const limits = { ...DEFAULT_SAFE_FETCH_LIMITS, ...options.limits }
+  checkMembers('safeFetch', options, { userUrl: 1, allowHosts: 1, allowPorts: 1, limits: 1, fetch: 1, resolve: 1, ca: 1 })
+  const limits = withDefaults(DEFAULT_SAFE_FETCH_LIMITS, options.limits)
   const check = foreignUrlCheck(options)
   let connecting: Promise<Connect> | undefined
 

@@ -2,13 +2,14 @@
 
 import type { ServerResponse } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/interfaces/service.ts'
 import { Endpoint } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpCounts } from './http-counts.ts'
 import type { HealthCheck } from './operations/health.ts'
-import type { HttpOptions } from './options.ts'
+import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions } from './options.ts'
 import { type MaybeParsed, NodeRequestReply } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
 
@@ -51,6 +52,8 @@ const DEFAULT_GRACE_MS = 10_000
  * ```
  */
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
+  checkMembers('httpHandler', options, HTTP_MEMBERS)
+  checkHttpOptions(options)
   return createHandler(service, options, FIXED_HTTP_LIMITS)
 }
 

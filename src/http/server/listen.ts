@@ -9,7 +9,7 @@ import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
-import { isOperation, settingsOf, urlOf } from './listen-settings.ts'
+import { checkListenOptions, isOperation, settingsOf, urlOf } from './listen-settings.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 import { pathOf } from './request-path.ts'
 import { NodeRequestReply } from './runtime/node.ts'
@@ -34,6 +34,7 @@ const MAX_HEADER_BYTES = 16 * 1024
  * ```
  */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
+  checkListenOptions(options)
   return listenWith(service, options, FIXED_HTTP_LIMITS)
 }
 
