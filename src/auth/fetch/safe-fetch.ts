@@ -10,6 +10,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { readBody } from './bounded-body.ts'
 import { type AllowedReach, type ForeignUrlOptions, foreignUrlCheck, urlRefused } from './foreign-url.ts'
+import { plainConnect } from './plain-connect.ts'
 
 /** Options for `safeFetch`. */
 export interface SafeFetchOptions extends ForeignUrlOptions {
@@ -124,10 +125,7 @@ async function connector({ fetch: own, resolve, ca }: SafeFetchOptions): Promise
     const { checkedConnect: judgedConnect } = await import('./node/checked-connect.ts')
     return judgedConnect({ resolve, ca })
   }
-  const send = own ?? fetch
-  // Only browsers have cookies, and some other runtimes reject these options.
-  const noCookies: RequestInit = 'document' in globalThis ? { credentials: 'omit', referrerPolicy: 'no-referrer' } : {}
-  return (url, init) => send(url.href, { ...init, ...noCookies })
+  return plainConnect(own)
 }
 
 /** Drops cookies, and credentials from everything but a POST. */

@@ -1,12 +1,13 @@
 /** Classifies a response with an error status: an error of the server, of something in between, or a server of an older revision. */
 
-import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { type ErrorMessage, type Id, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { ANSWER_BOUNDS, read } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import { excerpt } from './errors.ts'
+import { STATUS_NAMES } from './status-names.ts'
 
 export interface RefusedResponse {
   /** Names the server in errors. */
@@ -74,7 +75,7 @@ function statusFault(
   })
 }
 
-export const statusName = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
+export const statusName = (status: number): string => `${status} ${STATUS_NAMES.get(status) ?? ''}`.trimEnd()
 
 /** The milliseconds of a Retry-After header, which holds seconds or a date. */
 export function retryAfterIn(value: string | undefined): number | undefined {

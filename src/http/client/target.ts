@@ -44,8 +44,13 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     hasRemoteSessions: true,
     open: async () => {
       // Loaded on use: a program that only serves does not need the connection pool, which is slow to load.
-      const [{ HttpLink }, { ConnectionPool }] = await Promise.all([import('./link.ts'), import('./connection-pool.ts')])
-      return new HttpLink({ connection: new ConnectionPool(address, label, limits, options), transport: options.transport, onWarning })
+      const [{ HttpLink }, { ConnectionPool }, { openDispatcher }] = await Promise.all([
+        import('./link.ts'),
+        import('./connection-pool.ts'),
+        import('./dispatcher/undici.ts'),
+      ])
+      const connection = new ConnectionPool(address, label, limits, options, openDispatcher)
+      return new HttpLink({ connection, transport: options.transport, onWarning })
     },
   }
 }

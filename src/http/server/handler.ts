@@ -10,6 +10,7 @@ import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpCounts } from './http-counts.ts'
 import type { HealthCheck } from './operations/health.ts'
 import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions } from './options.ts'
+import { fitToRuntime } from './runtime/isolate.ts'
 import { type MaybeParsed, NodeRequestReply } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
 
@@ -60,7 +61,7 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
 /** The same with other fixed limits, for tests. */
 export function createHandler(service: Service, options: HttpOptions, fixed: FixedHttpLimits): HttpHandler {
   if (!isService(service)) throw new McpError('ERR_DEFINITION', 'httpHandler() and listen() need a server made by createServer()')
-  const endpoint = new Endpoint(service, options, systemClock, fixed)
+  const endpoint = new Endpoint(service, fitToRuntime(service, options), systemClock, fixed)
   return {
     fetch: (request, info) => {
       const reply = new WebReply(request)
