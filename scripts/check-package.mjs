@@ -48,7 +48,7 @@ try {
   must(`${root}/node_modules/.bin/attw`, [tarball, '--profile', 'esm-only', '--no-color'])
   for (const { path } of packed.files) {
     if (
-      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/page\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+      !/^dist\/.*\.(d\.ts|js)$|^dist\/console\/page\/(index\.html|icon\.svg|assets\/[\w.-]+\.(js|css))$|^docs\/[\w-]+\.md$|^docs\/images\/console-tools\.webp$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md|llms\.txt)$/.test(
         path,
       )
     ) {

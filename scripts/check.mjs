@@ -1,4 +1,4 @@
-/** npm run check: checks format, lint with the layer rules, types, dead code, and the packed package with its sizes. */
+/** npm run check: checks format, lint with the layer rules, types, dead code, the documentation site with its links, and the packed package with its sizes. */
 
 import { spawn } from 'node:child_process'
 import { root, say, setUp } from './setup.mjs'
@@ -11,6 +11,7 @@ const steps = [
   ['types of the page', bin('tsc'), ['-p', 'console/tsconfig.json']],
   ['dead code', bin('knip'), []],
   ['code that only tests use', bin('knip'), ['--production']],
+  ['documentation site', process.execPath, ['site/build.mjs']],
   ['package and its sizes', process.execPath, ['scripts/check-package.mjs']],
 ]
 

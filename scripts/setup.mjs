@@ -53,12 +53,12 @@ export function run(command, args, options = {}) {
 
 /**
  * Installs missing packages. Running the product needs those of the package and of its page (`console/package.json`); tests, checks and
- * benchmarks need those of the other private workspaces (`test/package.json`, `bench/package.json`) as well.
+ * benchmarks need those of the other private workspaces (`test`, `bench`, `site`) as well.
  */
 export function installDependencies({ isForTests = true } = {}) {
   const installed = `${root}/node_modules/.package-lock.json`
   const has = (name) => existsSync(`${root}/node_modules/${name}/package.json`)
-  const hasTests = has('vitest')
+  const hasTests = has('vitest') && has('vitepress')
   const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${root}/package-lock.json`).mtimeMs
   if (isFresh && has('vite') && (hasTests || !isForTests)) return
   say(isForTests ? 'installing dependencies, including those of the tests ...' : 'installing dependencies ...')

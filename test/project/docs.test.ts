@@ -73,9 +73,11 @@ beforeAll(async () => {
 }, 120_000)
 
 describe.concurrent('every example of the documentation runs', () => {
-  test.each(snippets)('the example in $page line $line runs', async ({ file }: Snippet) => {
+  test.each(snippets)('the example in $page line $line runs', async ({ page, file }: Snippet) => {
     const { code, output } = await run(file)
     expect(code, output).toBe(0)
+    const shown = expectedOutput(page, file)
+    if (shown !== undefined) expect(output).toBe(shown)
   })
 })
 
@@ -197,6 +199,12 @@ test('links between the pages are valid', () => {
       expect(() => readFileSync(`${root}/${base}${target}`), `${page} -> ${target}`).not.toThrow()
   }
 })
+
+/** What a page shows after `$ node FILE`. */
+function expectedOutput(page: string, file: string): string | undefined {
+  const text = readFileSync(`${root}/${page}`, 'utf8')
+  return text.split(`\`\`\`\n$ node ${file}\n`)[1]?.split('```')[0]
+}
 
 function run(file: string): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {

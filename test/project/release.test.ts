@@ -39,5 +39,5 @@ test('npm publish runs the check, and the package has a description', () => {
 
 test('running the product takes a build tool and nothing that only tests need', () => {
   expect(Object.keys(manifest.devDependencies as object)).toEqual(['rolldown'])
-  expect(manifest.workspaces).toEqual(['test', 'bench', 'console'])
+  expect(manifest.workspaces).toEqual(['test', 'bench', 'console', 'site'])
 })
