@@ -1,5 +1,8 @@
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { httpHandler } from '../../src/http/index.ts'
 import { connect } from '../../src/index.ts'
 import { serve } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
@@ -120,4 +123,36 @@ describe.each(['2025-11-25', '2026-07-28'])('a script without answers, in %s', (
     })
     await until(() => changes.at(-1) === 'cancelled')
   })
+})
+
+test('a client says once that the server of its task cannot be reached, and once that it is back', async () => {
+  const { server, go, signal } = taskServer({ pollIntervalMs: 20 })
+  const handler = httpHandler(server)
+  let isDown = false
+  let refused = 0
+  const http = createHttpServer((request, response) => {
+    if (!isDown) return handler.node(request, response)
+    refused++
+    request.socket.destroy()
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    await handler.close()
+    http.closeAllConnections()
+    http.close()
+  })
+  const warnings: string[] = []
+  const client = await connect(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, { onWarning: (text) => warnings.push(text) })
+  onTestFinished(() => client.close())
+  const called = client.call('only')
+  await until(() => signal() !== undefined)
+  isDown = true
+  await until(() => warnings.length > 0 && refused > 1)
+  isDown = false
+  await until(() => warnings.length > 1)
+  go.open('done')
+  expect((await called).content).toEqual([{ type: 'text', text: 'done' }])
+  expect(warnings[0]).toMatch(/^The server cannot be asked for the task [\w-]{22}: .+\. The client tries again in 0\.04 s$/)
+  expect(warnings[1]).toMatch(/^The server can be reached again: the task [\w-]{22} is followed$/)
+  expect(warnings).toHaveLength(2)
 })
