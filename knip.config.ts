@@ -44,7 +44,15 @@ export default {
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6', '@sqlite.org/sqlite-wasm'],
+      ignoreDependencies: [
+        '@arethetypeswrong/cli',
+        'publint',
+        '@biomejs/biome',
+        'tsx',
+        'axe-core',
+        'ioredis-v6',
+        '@sqlite.org/sqlite-wasm',
+      ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
     site: {
