@@ -145,7 +145,7 @@ test('while Redis is down calls fail at once and health says why, and then they 
   expect(new Set(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code))).toEqual(new Set(['ERR_STORE_DOWN']))
   expect(store.health()).toMatch(/^No connection to Redis: .*ECONNREFUSED/)
   await redisServer.start()
-  await until(() => store.health() === undefined, 5000)
+  await until(() => store.health() === undefined)
   expect(await store.sessions.enter('down', undefined, 1)).toBe('gone')
 }, 30_000)
 
@@ -193,7 +193,7 @@ test('a connection that hangs is noticed, replaced, and adds nothing twice', asy
     await sleep(200)
     proxy.heal()
     const after = producer.accepted.length
-    await until(() => producer.accepted.length > after + 50, 5000)
+    await until(() => producer.accepted.length > after + 50)
   }
   await producer.stop()
   expect(producer.resent).toBeGreaterThanOrEqual(3)
