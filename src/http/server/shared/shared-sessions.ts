@@ -34,6 +34,7 @@ import type { OpenStreams } from '../streams/open-streams.ts'
 import { Announcements } from './announcements.ts'
 import { ClientNotices } from './client-notices.ts'
 import { DeadReplicas } from './dead-replicas.ts'
+import { KeptShares } from './kept-shares.ts'
 import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
 import { callName } from './open-call.ts'
@@ -98,6 +99,7 @@ export class SharedSessions implements SessionEndpoint {
       open,
       clock,
       bounds: boundsOf(limits),
+      shares: new KeptShares(limits, clock),
       tails: new Tails(store, open, (error) => this.#report(error)),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,
@@ -362,10 +364,9 @@ export class SharedSessions implements SessionEndpoint {
     // Replicas do not look at the same moment.
     this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * fraction()), () => {
       if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
-      this.#dead
-        .look()
-        .catch((error: unknown) => this.#report(error))
-        .finally(() => !this.#isClosed && this.#tend())
+      // Not awaited: a long takeover must not delay what clients of this replica wait for.
+      this.#dead.look().catch((error: unknown) => this.#report(error))
+      if (!this.#isClosed) this.#tend()
     })
   }
 
