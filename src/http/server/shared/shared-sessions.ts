@@ -3,7 +3,6 @@
 import { randomId } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
@@ -15,7 +14,7 @@ import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, JSON_TYPE, type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
+import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import {
   checkBatch,
@@ -44,6 +43,7 @@ import { RunningCalls } from './running-calls.ts'
 import { SessionEntries } from './session-entries.ts'
 import type { SessionRecord } from './session-record.ts'
 import { SharedPages } from './shared-pages.ts'
+import { storeRefusal } from './store-refusal.ts'
 import { StreamReaders } from './stream-readers.ts'
 import { Tails } from './tails.ts'
 
@@ -228,9 +228,9 @@ export class SharedSessions implements SessionEndpoint {
     work.then(
       (refusal) => refusal && this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message)))),
       (error: unknown) => {
-        const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
-        if (!isDown) this.#report(error)
-        const refusal = isDown ? STORE_DOWN : refuse(500, 'Internal error')
+        const known = storeRefusal(error)
+        if (!known) this.#report(error)
+        const refusal = known ?? refuse(500, 'Internal error')
         this.#options.refuse(reply, about(refusal, message && idOf(message)))
       },
     )
