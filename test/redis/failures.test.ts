@@ -200,6 +200,19 @@ test('a connection that hangs is noticed, replaced, and adds nothing twice', asy
   expect(entered('hanging connections', producer, await readAll(direct, 'hang'))).toEqual({ lost: 0, duplicated: 0, reordered: 0 })
 }, 60_000)
 
+test('a process that had no processor time reads the replies that came meanwhile', async () => {
+  const { url } = await server()
+  const store = openStore(url, { prefix: 'starved:' })
+  await store.sessions.create('starved', '{}', LIFE)
+  const entering = Array.from({ length: 50 }, () => store.sessions.enter('starved', undefined, 1))
+  // The commands are sent.
+  await new Promise((resolve) => setImmediate(resolve))
+  const until = performance.now() + FAST.timeoutMs + 300
+  while (performance.now() < until);
+  expect((await Promise.all(entering)).filter((each) => typeof each === 'object')).toHaveLength(50)
+  expect(store.health()).toBeUndefined()
+})
+
 test('messages arrive after the connection of the inbox was cut or hung', async () => {
   const redisServer = await server()
   const proxy = await openProxy(redisServer.port)
