@@ -41,11 +41,7 @@ export default {
       ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6'],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
-    site: {
-      entry: ['build.mjs', '.vitepress/config.mjs', '.vitepress/theme/index.mjs'],
-      project: ['**/*.mjs', '.vitepress/**/*.mjs'],
-      ignoreDependencies: ['typescript', 'typedoc-plugin-markdown'],
-    },
+    site: { entry: ['build.mjs'], project: ['**/*.mjs', '.vitepress/**/*.mjs'], ignoreDependencies: ['typedoc-plugin-markdown'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },

@@ -64,7 +64,6 @@ function searched(source, env, md) {
   return md.render(text, env)
 }
 
-// biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
 export default defineConfig({
   title: 'Portico',
   description: 'The Model Context Protocol in TypeScript: servers, clients and a host.',
