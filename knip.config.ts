@@ -55,11 +55,7 @@ export default {
       ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
-    site: {
-      entry: ['build.mjs', '.vitepress/config.mjs', '.vitepress/theme/index.mjs'],
-      project: ['**/*.mjs', '.vitepress/**/*.mjs'],
-      ignoreDependencies: ['typescript', 'typedoc-plugin-markdown'],
-    },
+    site: { entry: ['build.mjs'], project: ['**/*.mjs', '.vitepress/**/*.mjs'], ignoreDependencies: ['typedoc-plugin-markdown'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },

@@ -44,18 +44,21 @@ const HOME = {
   ],
 }
 
-const sidebar = [
-  ...sections().map(({ title, pages }) => ({
-    text: title,
-    collapsed: false,
-    items: pages.map(({ file, name }) => ({ text: name, link: `/${file.replace(/\.md$/, '')}` })),
-  })),
-  {
-    text: 'API reference',
-    collapsed: true,
-    items: [{ text: 'Overview', link: '/api/' }, ...subpaths().map(({ name }) => ({ text: name, link: `/api/${name}` }))],
-  },
-]
+const pages = sections().map(({ title, pages }) => ({
+  text: title,
+  collapsed: false,
+  items: pages.map(({ file, name }) => ({ text: name, link: `/${file.replace(/\.md$/, '')}` })),
+}))
+const api = {
+  text: 'API reference',
+  items: [{ text: 'Overview', link: '/api/' }, ...subpaths().map(({ name }) => ({ text: name, link: `/api/${name}` }))],
+}
+
+/** The API reference comes first on its own pages. */
+const sidebar = {
+  '/': [...pages, { ...api, collapsed: true }],
+  '/api/': [{ ...api, collapsed: false }, ...pages.map((section) => ({ ...section, collapsed: true }))],
+}
 
 /** What the search knows of a page: all of it, but of the API reference only headings and prose. Colours for code would take seconds. */
 function searched(source, env, md) {
@@ -64,7 +67,6 @@ function searched(source, env, md) {
   return md.render(text, env)
 }
 
-// biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
 export default defineConfig({
   title: 'Portico',
   description: 'The Model Context Protocol in TypeScript: servers, clients and a host.',
