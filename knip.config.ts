@@ -14,6 +14,10 @@ export default {
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
+        // What `imports` of package.json gives to bundles for browsers and Workers (scripts/node-imports.mjs).
+        'src/http/client/dispatcher/fetch.ts!',
+        'src/auth/fetch/plain-connect.ts!',
+        'src/protocol/needs-node.ts!',
         'scripts/*.mjs',
         'examples/**/*.{mjs,ts}',
       ],
