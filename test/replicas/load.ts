@@ -31,7 +31,7 @@ interface Faults {
 export class Ledger {
   sent = 0
   answered = 0
-  /** Calls that ended with the error of a replica that was lost. */
+  /** Calls that ended with the error of a replica that was lost, or of a store that took no answer for a lease. */
   endedWithError = 0
   /** Calls that were refused or cut before the client knew anything of them. It sends such a call again. */
   refused = 0
@@ -63,7 +63,7 @@ export class Ledger {
     const numbers = {
       'calls sent': sent,
       'calls answered': answered,
-      'calls ended with replica_lost': endedWithError,
+      'calls ended with replica_lost or store_down': endedWithError,
       'calls refused or cut before their first event, sent again': refused,
       'appends acknowledged': group.acceptedCount,
       'events delivered': delivered,
@@ -258,7 +258,7 @@ class CountedCall {
       } else ledger.fault('duplicated')
     } else if (message.id === this.#id && this.#outcome === undefined) {
       if (message.error) {
-        if (message.error.data?.reason !== 'replica_lost') throw new Error(`An error that was not expected: ${data}`)
+        if (!['replica_lost', 'store_down'].includes(message.error.data?.reason)) throw new Error(`An error that was not expected: ${data}`)
         this.#outcome = 'lost'
       } else {
         this.#outcome = 'answered'
