@@ -230,8 +230,7 @@ export class SharedSessions implements SessionEndpoint {
       (error: unknown) => {
         const known = storeRefusal(error)
         if (!known) this.#report(error)
-        const refusal = known ?? refuse(500, 'Internal error')
-        this.#options.refuse(reply, about(refusal, message && idOf(message)))
+        this.#options.refuse(reply, about(known ?? refuse(500, 'Internal error'), message && idOf(message)))
       },
     )
   }
