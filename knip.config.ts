@@ -14,10 +14,14 @@ export default {
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
+        // What `imports` of package.json gives to bundles for browsers and Workers (scripts/node-imports.mjs).
+        'src/http/client/dispatcher/fetch.ts!',
+        'src/auth/fetch/plain-connect.ts!',
+        'src/protocol/needs-node.ts!',
         'scripts/*.mjs',
-        'examples/**/*.mjs',
+        'examples/**/*.{mjs,ts}',
       ],
-      project: ['src/**/*.ts!', 'scripts/**/*.mjs', 'examples/**/*.mjs'],
+      project: ['src/**/*.ts!', 'scripts/**/*.mjs', 'examples/**/*.{mjs,ts}'],
       // Development tools are in the workspace of the tests. The AI SDK's providers and what src/adapters adapts to are optional peers.
       ignoreDependencies: [
         'esbuild',
@@ -29,6 +33,12 @@ export default {
         '@openai/agents',
         '@opentelemetry/api',
         'ioredis',
+        // What the examples use is in the workspace of the tests.
+        '@hono/node-server',
+        '@sqlite.org/sqlite-wasm',
+        'express',
+        'oidc-provider',
+        'zod',
       ],
       ignoreBinaries: ['biome', 'vite'],
     },
@@ -38,7 +48,15 @@ export default {
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6'],
+      ignoreDependencies: [
+        '@arethetypeswrong/cli',
+        'publint',
+        '@biomejs/biome',
+        'tsx',
+        'axe-core',
+        'ioredis-v6',
+        '@sqlite.org/sqlite-wasm',
+      ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
     site: { entry: ['build.mjs'], project: ['**/*.mjs', '.vitepress/**/*.mjs'], ignoreDependencies: ['typedoc-plugin-markdown'] },

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { directImports } from './direct-imports.mjs'
+import { NODE_MODULES, nodeImports, WEB_MODULES } from './node-imports.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -40,7 +41,11 @@ export async function build({ types: withTypes = true } = {}) {
   // Builds into another folder and then moves it, because another process may be running the current build.
   const folder = `.cache/dist-${process.pid}`
   const { rolldown } = await import('rolldown')
-  const entries = [...SUBPATHS, ...PROGRAMS].map((name) => [`${name}/index`, `src/${name}/index.ts`])
+  const entries = [
+    ...[...SUBPATHS, ...PROGRAMS].map((name) => [`${name}/index`, `src/${name}/index.ts`]),
+    ...Object.entries(NODE_MODULES).map(([name, file]) => [`node/${name}`, file]),
+    ...Object.entries(WEB_MODULES).map(([name, file]) => [`web/${name}`, file]),
+  ]
   const bundle = await rolldown({
     cwd: root,
     input: { index: 'src/index.ts', ...Object.fromEntries(entries) },
@@ -48,7 +53,7 @@ export async function build({ types: withTypes = true } = {}) {
     external: (id) => !/^[./]/.test(id) && !id.startsWith('src/'),
     preserveEntrySignatures: 'allow-extension',
     treeshake: { moduleSideEffects: false },
-    plugins: [directImports()],
+    plugins: [directImports(), nodeImports(root)],
     transform: { target: 'node20.19' },
   })
   await bundle.write({
@@ -59,7 +64,7 @@ export async function build({ types: withTypes = true } = {}) {
     // The code that all subpaths share is one file. A server on stdio then loads three files.
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: 'core', test: /src[\\/](base(?![\\/]address[\\/]ip-)|jsonrpc|protocol|revisions)[\\/]/ }],
+      groups: [{ name: 'core', test: /src[\\/](base(?![\\/]address[\\/]ip-)|jsonrpc|protocol(?![\\/]needs-node)|revisions)[\\/]/ }],
     },
   })
   if (withTypes) declareTypes(folder)

@@ -2,8 +2,9 @@
 
 import { Client } from './client/client.ts'
 import { memoryTarget } from './client/memory-link.ts'
-import type { ConnectOptions } from './client/options.ts'
+import { CONNECT_MEMBERS, type ConnectOptions } from './client/options.ts'
 import type { HttpTargetOptions } from './http/client/options.ts'
+import { checkMembers } from './protocol/check-members.ts'
 import { McpError } from './protocol/errors.ts'
 import type { Authorizer } from './protocol/interfaces/authorizer.ts'
 import type { Target } from './protocol/interfaces/link.ts'
@@ -34,9 +35,11 @@ export interface ConnectAnywhereOptions extends ConnectOptions {
  * const inProcess = await connect(createServer({ name: 'demo', version: '1.0.0' }))
  */
 export async function connect(to: Reachable, options: ConnectAnywhereOptions = {}): Promise<Client> {
+  checkMembers('connect', options, { ...CONNECT_MEMBERS, auth: 1, http: 1 })
+  const { auth: _auth, http: _http, ...own } = options
   const target = await targetOf(to, options)
   const used = target.mirrorsHeaders ? (options.http?.authorize ?? options.auth)?.extensions : undefined
-  return Client.connect(target, used ? { ...options, extensions: { ...used, ...options.extensions } } : options)
+  return Client.connect(target, used ? { ...own, extensions: { ...used, ...own.extensions } } : own)
 }
 
 async function targetOf(to: Reachable, options: ConnectAnywhereOptions): Promise<Target> {

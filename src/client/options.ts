@@ -1,6 +1,7 @@
 /** The options of a connection and of a single request. */
 
 import type { Clock } from '../base/clock.ts'
+import type { Members } from '../protocol/check-members.ts'
 import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
@@ -73,6 +74,30 @@ export interface ConnectOptions {
   onClose?(error: Error | undefined): void
   /** The clock for timeouts. Default: the system clock. Tests pass `fakeClock()`. */
   clock?: Clock
+}
+
+/** The names of all options of a connection. */
+export const CONNECT_MEMBERS: Members<ConnectOptions> = {
+  info: 1,
+  answer: 1,
+  revisions: 1,
+  limits: 1,
+  cache: 1,
+  cachePartition: 1,
+  memory: 1,
+  signal: 1,
+  pingIntervalMs: 1,
+  trace: 1,
+  telemetry: 1,
+  logLevel: 1,
+  experimental: 1,
+  extensions: 1,
+  use: 1,
+  tasks: 1,
+  onLog: 1,
+  onWarning: 1,
+  onClose: 1,
+  clock: 1,
 }
 
 /** Options for one request. */

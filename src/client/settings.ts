@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { VERSION } from '../base/version.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
@@ -16,7 +17,7 @@ import { selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { Answerer, capabilitiesOf } from './answer-server.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
-import type { ConnectOptions } from './options.ts'
+import { CONNECT_MEMBERS, type ConnectOptions } from './options.ts'
 import { PageVisits } from './page-visits.ts'
 
 export interface Settings {
@@ -53,6 +54,8 @@ interface SettingsEvents extends Pick<Settings, 'onChange' | 'mirrored'> {
 
 /** Throws ERR_DEFINITION for an extension with an invalid name. */
 export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }: SettingsEvents): Settings {
+  checkMembers('connect', options, CONNECT_MEMBERS)
+  checkMembers('answer', options.answer, { elicit: 1, elicitUrl: 1, sample: 1, roots: 1 })
   const { use = [], tasks = true, experimental } = options
   const used = Object.fromEntries(use.map(({ id, settings }) => [id, settings]))
   const extensions = { ...(tasks && { [TASKS]: {} }), ...options.extensions, ...used }

@@ -1,6 +1,7 @@
 /** Gives the arguments of a tool other names, fixed values or defaults. */
 
 import { isObject } from '../base/json.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError, ToolError } from '../protocol/errors.ts'
 import { schemaPort } from '../protocol/schema/any-schema.ts'
 import { describeIssues, type JsonSchema } from '../protocol/schema/json-schema.ts'
@@ -32,9 +33,6 @@ const UNCHANGEABLE = [
   'dependencies',
   '$ref',
 ]
-
-/** With a slip such as `fixd`, the caller could set an argument that should be fixed. */
-const MEMBERS = ['name', 'description', 'default', 'fixed']
 
 type Arguments = Record<string, unknown>
 
@@ -85,11 +83,7 @@ function changedSchema(where: string, json: JsonSchema, changes: Readonly<Record
   for (const [argument, schema] of Object.entries(before)) {
     const change = Object.hasOwn(changes, argument) ? (changes[argument] as ArgumentChange) : {}
     const { name = argument, description } = change
-    const slip = Object.keys(change).find((member) => !MEMBERS.includes(member))
-    if (slip !== undefined)
-      fail(
-        `the change of ${JSON.stringify(argument)} has the unknown member ${JSON.stringify(slip)}; expected one of ${MEMBERS.join(', ')}`,
-      )
+    checkMembers(`${where}: the change of ${JSON.stringify(argument)}`, change, { name: 1, description: 1, default: 1, fixed: 1 })
     if ('fixed' in change && 'default' in change)
       fail(`the argument ${JSON.stringify(argument)} can have a fixed value or a default, not both`)
     checkValue(where, argument, { $defs: json.$defs, ...(schema as JsonSchema) }, change)

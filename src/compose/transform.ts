@@ -1,7 +1,7 @@
 /** Renames, changes and hides what a mounted server offers. */
 
-import { McpError } from '../protocol/errors.ts'
-import { withDefaults } from '../protocol/with-defaults.ts'
+import { checkMembers } from '../protocol/check-members.ts'
+import { mergeOptions } from '../protocol/with-defaults.ts'
 import type { DefinedTool, MountChanges, PromptDefinition, ResourceDefinition, ToolDefinition } from '../server/index.ts'
 import { type ArgumentChange, changeArguments } from './change-arguments.ts'
 
@@ -34,9 +34,6 @@ export interface Transformation {
   onlyTools?(name: string, definition: ToolDefinition): boolean
 }
 
-/** With a slip such as `tool`, a tool that should be hidden would be offered. */
-const MEMBERS = ['tools', 'prompts', 'resources', 'onlyTools']
-
 /**
  * Changes what a mounted server offers: other names and descriptions, arguments with fixed values or defaults, fewer tools.
  *
@@ -49,9 +46,7 @@ const MEMBERS = ['tools', 'prompts', 'resources', 'onlyTools']
  * }))
  */
 export function transform(transformation: Transformation): MountChanges {
-  const unknown = Object.keys(transformation).find((member) => !MEMBERS.includes(member))
-  if (unknown !== undefined)
-    throw new McpError('ERR_DEFINITION', `transform: unknown member ${JSON.stringify(unknown)}; expected one of ${MEMBERS.join(', ')}`)
+  checkMembers('transform', transformation, { tools: 1, prompts: 1, resources: 1, onlyTools: 1 })
   const { tools = {}, prompts = {}, resources = {}, onlyTools } = transformation
   const tool = (defined: DefinedTool): DefinedTool | undefined => {
     if (onlyTools && !onlyTools(defined.name, defined.definition)) return undefined
@@ -60,7 +55,7 @@ export function transform(transformation: Transformation): MountChanges {
     if (change === false) return undefined
     const { name = defined.name, arguments: args, ...changes } = change
     const { definition, handler } = args ? changeArguments(defined, args) : defined
-    return { name, definition: withDefaults(definition, changes), handler }
+    return { name, definition: mergeOptions(definition, changes), handler }
   }
   return {
     tool,
@@ -69,12 +64,12 @@ export function transform(transformation: Transformation): MountChanges {
       if (change === undefined) return defined
       if (change === false) return undefined
       const { name = defined.name, ...changes } = change
-      return { ...defined, name, definition: withDefaults(defined.definition, changes) }
+      return { ...defined, name, definition: mergeOptions(defined.definition, changes) }
     },
     resource: (defined) => {
       const change = own(resources, defined.name)
       if (change === false) return undefined
-      return { ...defined, definition: withDefaults(defined.definition, change) }
+      return { ...defined, definition: mergeOptions(defined.definition, change) }
     },
     expected: { tools: Object.keys(tools), prompts: Object.keys(prompts), resources: Object.keys(resources) },
   }

@@ -5,6 +5,7 @@ import { BoundedMap } from '../base/bounded-map.ts'
 import type { Answer, Asker, Question } from '../host/index.ts'
 import { McpError } from '../host/index.ts'
 import type { QuestionEnd } from './api.ts'
+import { checkOptions } from './check-options.ts'
 import { conflict, invalid, notFound } from './errors.ts'
 
 /** What happens to the questions of a console. */
@@ -51,7 +52,9 @@ const MAX_ENDED = 256
  * const asker = consoleAsker()
  * const host = await createHost({ ask: firstOf(terminal, asker) })
  */
-export function consoleAsker({ maxWaiting = 256, now = Date.now }: ConsoleAskerOptions = {}): ConsoleAsker {
+export function consoleAsker(options: ConsoleAskerOptions = {}): ConsoleAsker {
+  checkOptions('consoleAsker', options, { maxWaiting: 1, now: 1 })
+  const { maxWaiting = 256, now = Date.now } = options
   const parked = new Map<string, Parked>()
   const ended = new BoundedMap<string, QuestionEnd>(MAX_ENDED)
   const listeners = new Set<QuestionListener>()

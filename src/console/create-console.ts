@@ -14,6 +14,7 @@ import { type ConsoleAsker, consoleAsker } from './asker.ts'
 import { Conversations } from './chat/conversations.ts'
 import { ModelTurns } from './chat/model-turns.ts'
 import { ChatModels } from './chat/models.ts'
+import { checkOptions, type Members } from './check-options.ts'
 import { EventLog } from './event-log.ts'
 import { type ConsoleFeed, consoleFeed } from './feed.ts'
 import { type ConsoleLimits, consoleLimits } from './limits.ts'
@@ -66,6 +67,8 @@ export interface Console {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+const MEMBERS: Members<ConsoleOptions> = { asker: 1, feed: 1, imports: 1, tour: 1, assets: 1, port: 1, limits: 1, clock: 1, onError: 1 }
+
 /**
  * Serves a console for a host on 127.0.0.1. Resolves when it accepts requests.
  *
@@ -76,6 +79,7 @@ export interface Console {
  * console.log(`Open ${link()}`)
  */
 export async function createConsole(host: Host, options: ConsoleOptions = {}): Promise<Console> {
+  checkOptions('createConsole', options, MEMBERS)
   const { asker = consoleAsker(), feed = consoleFeed(), clock = systemClock, onError = console.error } = options
   const limits = consoleLimits(options.limits)
   const events = new EventLog(limits)

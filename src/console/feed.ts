@@ -3,6 +3,7 @@
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { HostEvent, HostTraffic, ServerLog } from '../host/index.ts'
 import type { LogEntry, MessageView } from './api.ts'
+import { checkOptions } from './check-options.ts'
 import { shortCopy } from './timeline/short-copy.ts'
 import { Timeline, type TimelineLimits } from './timeline/timeline.ts'
 
@@ -56,7 +57,9 @@ interface ServerEntries {
  * const host = await createHost({ onEvent: feed.onEvent, onTraffic: feed.onTraffic })
  * const console = await createConsole(host, { feed })
  */
-export function consoleFeed({ maxLogEntries = 1000, now = Date.now, timeline: limits }: ConsoleFeedOptions = {}): ConsoleFeed {
+export function consoleFeed(options: ConsoleFeedOptions = {}): ConsoleFeed {
+  checkOptions('consoleFeed', options, { timeline: 1, maxLogEntries: 1, now: 1 })
+  const { maxLogEntries = 1000, now = Date.now, timeline: limits } = options
   const logs = new BoundedMap<string, ServerEntries>(MAX_SERVERS)
   const listeners = new Set<FeedListener>()
   const watchers = new Set<TrafficListener>()

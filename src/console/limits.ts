@@ -1,6 +1,7 @@
 /** The limits of a console. */
 
 import type { Rate } from '../base/rate.ts'
+import { checkOptions } from './check-options.ts'
 
 /** The limits of a console. docs/console-api.md lists all of them. */
 export interface ConsoleLimits {
@@ -87,6 +88,7 @@ export const DEFAULT_CONSOLE_LIMITS: ConsoleLimits = {
 
 /** An option that is undefined gets its default. */
 export function consoleLimits(given: Partial<ConsoleLimits> = {}): ConsoleLimits {
+  checkOptions('limits', given, DEFAULT_CONSOLE_LIMITS)
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_CONSOLE_LIMITS, ...Object.fromEntries(entries) }
 }

@@ -3,6 +3,7 @@
 import { isObject } from '../base/json.ts'
 import type { ClientExtension, ExtensionConnection } from '../client/extension.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
 import { type AnySchema, type SchemaPort, schemaPort } from '../protocol/schema/any-schema.ts'
@@ -37,6 +38,7 @@ export interface ClientExtensionDefinition {
  * const { text } = await client.request('com.example/shout', { text: 'hello' })
  */
 export function clientExtension(definition: ClientExtensionDefinition): ClientExtension {
+  checkMembers('clientExtension', definition, { id: 1, settings: 1, revisions: 1, methods: 1, notifications: 1 })
   checkDefinition(definition)
   const { id, settings = {}, revisions, methods = {}, notifications = {} } = definition
   const isIn = revisionRule(revisions)

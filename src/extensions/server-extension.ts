@@ -2,6 +2,7 @@
 
 import { isObject } from '../base/json.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
 import { type AnySchema, type SchemaPort, schemaPort } from '../protocol/schema/any-schema.ts'
@@ -84,6 +85,15 @@ export interface ServerExtensionDefinition {
  * server.extend(shout)
  */
 export function serverExtension(definition: ServerExtensionDefinition): ServerExtension {
+  checkMembers('serverExtension', definition, {
+    id: 1,
+    settings: 1,
+    revisions: 1,
+    methods: 1,
+    notifications: 1,
+    sends: 1,
+    subscription: 1,
+  })
   checkDefinition(definition)
   return { id: definition.id, install: (environment) => new OwnAddition(definition, environment) }
 }

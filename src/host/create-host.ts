@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { fileTokenStore } from '../auth/store/local-stores.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { VERSION } from '../base/version.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Authorizer } from '../protocol/interfaces/authorizer.ts'
-import { withDefaults } from '../protocol/with-defaults.ts'
+import { mergeOptions } from '../protocol/with-defaults.ts'
 import type { OtherName } from './approval/name-warnings.ts'
 import { ReviewQueue } from './approval/review-queue.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -23,7 +24,7 @@ import { StoredModels } from './language-models/stored-models.ts'
 import type { HostEvent } from './model/event.ts'
 import type { Asker } from './model/question.ts'
 import type { ServerSpec } from './model/server-spec.ts'
-import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostLimits, type HostOptions } from './options.ts'
+import { DEFAULT_HOST_LIMITS, type GivenConfig, HOST_LIMIT_MEMBERS, HOST_MEMBERS, type HostLimits, type HostOptions } from './options.ts'
 import { RootConsent } from './roots/root-consent.ts'
 import { type Broker, createBroker } from './sampling/broker.ts'
 import { fileBudgetStore } from './sampling/budget.ts'
@@ -55,6 +56,8 @@ import { HostTasks } from './tasks/host-tasks.ts'
  * const result = await host.call('files__read', { path: 'notes.txt' })
  */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
+  checkMembers('createHost', options, HOST_MEMBERS)
+  checkMembers('limits', options.limits, HOST_LIMIT_MEMBERS)
   const settings = readSettings(options)
   const { limits, redactor, asker, warn } = settings
   const policy = await openPolicy(options, warn)
@@ -98,7 +101,7 @@ interface Settings {
 
 function readSettings(options: HostOptions): Settings {
   const { onEvent = () => {}, onTraffic, ask } = options
-  const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
+  const limits = mergeOptions(DEFAULT_HOST_LIMITS, options.limits)
   const redactor = createRedactor([])
   const emit = (event: HostEvent): void => onEvent(redactEvent(event, redactor))
   return {

@@ -4,6 +4,7 @@ import type { AppLimits } from '../apps/bridge/limits.ts'
 import type { Keychain } from '../auth/store/options.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ClientLimits } from '../client/limits.ts'
+import type { Members } from '../protocol/check-members.ts'
 import type { Authorizer } from '../protocol/interfaces/authorizer.ts'
 import type { HostTelemetry } from '../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../protocol/model/base.ts'
@@ -181,3 +182,48 @@ export const DEFAULT_HOST_LIMITS = {
   maxResultBytes: DEFAULT_RESULT_LIMITS.maxBytes,
   maxDefinitionTokens: DEFAULT_MAX_DEFINITION_TOKENS,
 } as const satisfies Partial<HostLimits>
+
+/** The names of all options of `createHost`. */
+export const HOST_MEMBERS: Members<HostOptions> = {
+  config: 1,
+  servers: 1,
+  policy: 1,
+  preset: 1,
+  ask: 1,
+  model: 1,
+  fallbackModel: 1,
+  equivalents: 1,
+  allowedModels: 1,
+  folder: 1,
+  principal: 1,
+  project: 1,
+  mode: 1,
+  hasOtherServers: 1,
+  roots: 1,
+  isBypassing: 1,
+  auth: 1,
+  openUrl: 1,
+  info: 1,
+  passphrase: 1,
+  keychain: 1,
+  anchor: 1,
+  auditRetention: 1,
+  favorites: 1,
+  telemetry: 1,
+  limits: 1,
+  clock: 1,
+  onEvent: 1,
+  onTraffic: 1,
+}
+
+export const HOST_LIMIT_MEMBERS: Members<HostLimits> = {
+  server: 1,
+  client: 1,
+  gate: 1,
+  chat: 1,
+  apps: 1,
+  sampling: 1,
+  budget: 1,
+  maxResultBytes: 1,
+  maxDefinitionTokens: 1,
+}

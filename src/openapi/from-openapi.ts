@@ -1,6 +1,7 @@
 /** `fromOpenApi`: a server with a tool for each operation of an HTTP API. */
 
 import { isObject } from '../base/json.ts'
+import { checkMembers, type Members } from '../protocol/check-members.ts'
 import { ToolError } from '../protocol/errors.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { type Context, createServer, type JsonSchema, type Server, type ServerOptions, type ToolDefinition } from '../server/index.ts'
@@ -44,6 +45,18 @@ export interface OpenApiOptions {
   server?: Partial<ServerOptions>
 }
 
+const MEMBERS: Members<OpenApiOptions> = {
+  baseUrl: 1,
+  credentials: 1,
+  include: 1,
+  toolName: 1,
+  define: 1,
+  headers: 1,
+  fetch: 1,
+  limits: 1,
+  server: 1,
+}
+
 /**
  * Makes a server from an OpenAPI 3.0 or 3.1 description. Each operation becomes a tool.
  *
@@ -52,6 +65,7 @@ export interface OpenApiOptions {
  * await serveStdio(api) // or server.mount('pets', api)
  */
 export function fromOpenApi(document: OpenApiDocument, options: OpenApiOptions = {}): Server {
+  checkMembers('fromOpenApi', options, MEMBERS)
   const description = new Description(document)
   const { info } = description
   const { include = ({ isDeprecated }) => !isDeprecated, toolName = defaultName, define = (_operation, definition) => definition } = options
@@ -65,10 +79,11 @@ export function fromOpenApi(document: OpenApiDocument, options: OpenApiOptions =
     ...options.server,
   })
   const base = baseUrl(description, options.baseUrl)
+  const limits = withDefaults(DEFAULT_OPENAPI_LIMITS, options.limits)
   for (const operation of description.operations().filter(include)) {
     const names = namesOf(operation)
     const definition = define(operation, definitionOf(operation, description, names))
-    server.tool(toolName(operation), definition, handlerOf(operation, description, base, names, options) as () => never)
+    server.tool(toolName(operation), definition, handlerOf(operation, description, base, names, options, limits) as () => never)
   }
   return server
 }
@@ -78,9 +93,9 @@ function handlerOf(
   description: Description,
   base: string,
   names: ReadonlyMap<Parameter, string>,
-  { credentials = {}, headers: extra = {}, fetch: own, limits }: OpenApiOptions,
+  { credentials = {}, headers: extra = {}, fetch: own }: OpenApiOptions,
+  { maxResponseBytes }: OpenApiLimits,
 ): (args: Record<string, unknown>, context: Context) => Promise<unknown> {
-  const { maxResponseBytes } = withDefaults(DEFAULT_OPENAPI_LIMITS, limits)
   const schemes = schemesOf(operation, description, credentials)
   return async (args, context) => {
     const request = buildRequest(operation, base, args, names)

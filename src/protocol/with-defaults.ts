@@ -1,12 +1,22 @@
 /** Merges options with their defaults. */
 
+import { checkMembers } from './check-members.ts'
 import { McpError } from './errors.ts'
+
+/** Merges limits with their defaults. A name without a default is an error. */
+export function withDefaults<Defaults extends object, Given extends object>(
+  defaults: Defaults,
+  given: Given | undefined,
+): Defaults & Given {
+  checkMembers<object>('limits', given, defaults)
+  return mergeOptions(defaults, given)
+}
 
 /**
  * An option that is undefined gets its default: a limit must not vanish because `process.env` has no value for it. NaN is
  * an error, because every comparison with it is false and the limit would never apply.
  */
-export function withDefaults<Defaults extends object, Given extends object>(
+export function mergeOptions<Defaults extends object, Given extends object>(
   defaults: Defaults,
   given: Given | undefined,
 ): Defaults & Given {

@@ -1,5 +1,6 @@
 /** `redis`: the store of replicas in Redis or Valkey. */
 
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
@@ -56,6 +57,8 @@ const MIN_LEASE_MS = 200
  *   `redis-sentinel://host:26379,host:26379/name`
  */
 export function redis(url: string, options: RedisOptions = {}): RedisStore {
+  checkMembers('redis', options, { keys: 1, prefix: 1, leaseMs: 1, timeoutMs: 1, tasks: 1, connection: 1 })
+  checkMembers('tasks of redis', options.tasks, { maxBytes: 1, maxBytesPerCaller: 1 })
   const { keys, prefix = 'portico:', leaseMs = 10_000, timeoutMs = 2000, tasks = {}, connection: more = {} } = options
   if (!(leaseMs >= MIN_LEASE_MS)) throw new McpError('ERR_CONFIG', `leaseMs must be at least ${MIN_LEASE_MS}; got ${leaseMs}`)
   if (!(timeoutMs >= 1)) throw new McpError('ERR_CONFIG', `timeoutMs must be at least 1; got ${timeoutMs}`)

@@ -15,20 +15,6 @@ export function checkMeta(what: string, meta: Meta | undefined): void {
   }
 }
 
-/** The members of a definition. A record, so that the compiler notices a missing one. */
-export type Members<Definition> = Readonly<Record<keyof Definition, 1>>
-
-/** Refuses members that would be ignored, such as the names of other libraries. */
-export function checkMembers<Definition extends object>(what: string, definition: Definition, members: Members<Definition>): void {
-  for (const given of Object.keys(definition)) {
-    if (Object.hasOwn(members, given)) continue
-    const known = Object.keys(members)
-    const meant = known.find((each) => given.startsWith(each) || each.startsWith(given))
-    const hint = meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean "${meant}"?`
-    throw new McpError('ERR_DEFINITION', `${what}: unknown member ${JSON.stringify(given)}; ${hint}`)
-  }
-}
-
 /** One definition that cannot be serialised would break the whole list. */
 export function checkWritable(what: string, listed: unknown): void {
   try {

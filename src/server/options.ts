@@ -1,6 +1,7 @@
 /** The options of `createServer`. */
 
 import type { Clock } from '../base/clock.ts'
+import type { Members } from '../protocol/check-members.ts'
 import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
@@ -58,4 +59,27 @@ export interface ServerOptions extends Implementation {
   onError?(error: unknown, failure: Failure): void
   /** The clock for timeouts and rates. Default: the system clock. Tests pass `fakeClock()`. */
   clock?: Clock
+}
+
+/** The names of all options of `createServer`. */
+export const SERVER_MEMBERS: Members<ServerOptions> = {
+  name: 1,
+  version: 1,
+  title: 1,
+  description: 1,
+  websiteUrl: 1,
+  icons: 1,
+  instructions: 1,
+  revisions: 1,
+  pageSize: 1,
+  listCache: 1,
+  slashesInToolNames: 1,
+  limits: 1,
+  logging: 1,
+  keys: 1,
+  bus: 1,
+  experimental: 1,
+  extensions: 1,
+  onError: 1,
+  clock: 1,
 }

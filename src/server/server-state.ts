@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { Bucket } from '../base/rate.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
 import type { Bus, Change, KeyRing, SharedServices } from '../protocol/interfaces/replaceable-services.ts'
@@ -29,7 +30,7 @@ import { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
 import { Logging } from './logging.ts'
 import { type Middleware, targetOf } from './middleware.ts'
-import type { Failure, ServerOptions } from './options.ts'
+import { type Failure, SERVER_MEMBERS, type ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
 import type { TaskHook } from './tasks/hook.ts'
@@ -86,6 +87,9 @@ export class ServerState implements FeatureEnvironment {
     if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '') {
       throw new McpError('ERR_DEFINITION', 'A server needs a name and a version: createServer({ name, version })')
     }
+    checkMembers('createServer', options, SERVER_MEMBERS)
+    checkMembers('listCache', options.listCache, { ttlMs: 1, cacheScope: 1 })
+    checkMembers('logging', options.logging || {}, { defaultLevel: 1, logger: 1, redact: 1 })
     checkExtensions(options.extensions)
     checkWritable('The server', [options.extensions ?? {}, options.experimental ?? {}, description, websiteUrl, icons ?? []])
     checkCache('listCache', options.listCache)

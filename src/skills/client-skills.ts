@@ -5,6 +5,7 @@ import { DEFAULT_CLIENT_LIMITS } from '../client/limits.ts'
 import type { CallOptions } from '../client/options.ts'
 import { itemsIn, type List, listOf } from '../client/paging.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Resource } from '../protocol/model/resources.ts'
 import { SKILLS, type Skill } from '../protocol/model/skills.ts'
@@ -65,10 +66,9 @@ export interface ClientSkills {
  * const skills = skillsOf(await connect('https://example.com/mcp'))
  * const { text } = await skills.load('skill://refunds/SKILL.md')
  */
-export function skillsOf(
-  client: SkillClient,
-  { maxSkills = 10_000, onUnusable, onWarning = () => {} }: ClientSkillsOptions = {},
-): ClientSkills {
+export function skillsOf(client: SkillClient, options: ClientSkillsOptions = {}): ClientSkills {
+  checkMembers('skillsOf', options, { maxSkills: 1, onUnusable: 1, onWarning: 1 })
+  const { maxSkills = 10_000, onUnusable, onWarning = () => {} } = options
   const settings = settingsOf(client)
   const cache = new FileCache()
   const limits = { maxItems: maxSkills }

@@ -1,6 +1,7 @@
 /** The target of a connection to a server process. */
 
 import { redactText } from '../base/text/redact.ts'
+import { checkMembers, type Members } from '../protocol/check-members.ts'
 import type { Target } from '../protocol/interfaces/link.ts'
 import type { ProcessOptions } from './child.ts'
 
@@ -23,6 +24,21 @@ export interface ProcessTargetOptions extends ProcessOptions {
   onWarning?(message: string): void
 }
 
+const MEMBERS: Members<ProcessTargetOptions> = {
+  command: 1,
+  args: 1,
+  env: 1,
+  cwd: 1,
+  onStderr: 1,
+  shutdownMs: 1,
+  restarts: 1,
+  maxLineBytes: 1,
+  maxValues: 1,
+  maxGarbageLines: 1,
+  maxPendingBytes: 1,
+  onWarning: 1,
+}
+
 /**
  * A server process, for `connect`. The process is started when the connection is opened.
  *
@@ -32,6 +48,7 @@ export interface ProcessTargetOptions extends ProcessOptions {
  * ```
  */
 export function processTarget(options: ProcessTargetOptions): Target {
+  checkMembers('A server process', options, MEMBERS)
   const { command, args = [] } = options
   const label = redactText([command, ...args].join(' '))
   return {

@@ -6,6 +6,7 @@ import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS, malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import type { Service } from '../protocol/interfaces/service.ts'
 import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
@@ -44,6 +45,7 @@ const PARENT_CHECK_MS = 1000
  * ```
  */
 export function serveStdio(service: Service, options: ServeStdioOptions = {}): StdioServing {
+  checkMembers('serveStdio', options, { maxValues: 1, maxLineBytes: 1, maxPendingBytes: 1, graceMs: 1, streams: 1 })
   const ownsProcess = options.streams === undefined
   const input = options.streams?.input ?? process.stdin
   const output = options.streams?.output ?? process.stdout

@@ -2,8 +2,9 @@
 
 import { Client } from '../client/client.ts'
 import { memoryTarget } from '../client/memory-link.ts'
-import type { ConnectOptions } from '../client/options.ts'
+import { CONNECT_MEMBERS, type ConnectOptions } from '../client/options.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import type { Link, Target } from '../protocol/interfaces/link.ts'
 import type { Service } from '../protocol/interfaces/service.ts'
 
@@ -36,6 +37,7 @@ export interface Pair {
  * await close()
  */
 export async function pair(service: Service, options: PairOptions = {}): Promise<Pair> {
+  checkMembers('pair', options, { revision: 1, onWire: 1, ...CONNECT_MEMBERS })
   const { revision, onWire, ...rest } = options
   const target = onWire ? tapClient(memoryTarget(tapServer(service, onWire)), onWire) : memoryTarget(service)
   const client = await Client.connect(target, revision === undefined ? rest : { ...rest, revisions: [revision] })

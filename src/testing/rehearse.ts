@@ -4,6 +4,7 @@ import { isObject } from '../base/json.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { classify } from '../jsonrpc/read.ts'
+import { checkMembers } from '../protocol/check-members.ts'
 import type { Service } from '../protocol/interfaces/service.ts'
 import { META } from '../protocol/model/base.ts'
 import type { CallToolResult } from '../protocol/model/tools.ts'
@@ -43,6 +44,7 @@ export async function rehearse(
   answers: Record<string, unknown>,
   options: RehearseOptions = {},
 ): Promise<Rehearsal> {
+  checkMembers('rehearse', options, { effects: 1, maxRounds: 1 })
   const watched = watchFetch()
   const effects: Record<string, () => number> = { ...options.effects, 'a request sent by fetch': watched.count }
   const happened = new Map<string, number>()

@@ -131,9 +131,10 @@ test.each<[string, Transformation, string]>([
   [
     'an unknown member of a change',
     { tools: { create: { arguments: { title: { fixd: 'a' } as object } } } },
-    'the change of "title" has the unknown member "fixd"; expected one of name, description, default, fixed',
+    'Tool "create": the change of "title": unknown member "fixd"; did you mean "fixed"?',
   ],
-  ['an unknown kind', { tool: { delete: false } } as Transformation, 'transform: unknown member "tool"; expected one of tools, prompts'],
+  ['an unknown member of a tool', { tools: { create: { titel: 'a' } as object } }, 'unknown member "titel"; did you mean "title"?'],
+  ['an unknown kind', { tool: { delete: false } } as Transformation, 'transform: unknown member "tool"; did you mean "tools"?'],
   ['a fixed value and a default', { tools: { create: { arguments: { title: { fixed: 'a', default: 'b' } } } } }, 'not both'],
 ])('%s is an error when the server is mounted', async (_what, changes, message) => {
   await expect(mounted(changes)).rejects.toThrow(message)

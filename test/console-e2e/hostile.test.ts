@@ -10,7 +10,7 @@ import { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { PAYLOADS } from './support/payloads.ts'
-import { afterQuiet, openWindow, type Window } from './support/windows.ts'
+import { afterQuiet, openWindow, typeIntoPalette, type Window } from './support/windows.ts'
 import { inMemory, worlds } from './support/worlds.ts'
 
 const newWorld = worlds()
@@ -160,8 +160,7 @@ test('60 payloads in every field that a server controls run no script and reach 
   await check('a question')
   await page.getByRole('button', { name: 'Details' }).first().click()
   await check('the details of a question')
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('script')
+  await typeIntoPalette(page, 'script')
   await window.still()
   await check('the palette')
   // The log of the browser names refused loads. There must be none, because nothing may even be tried.

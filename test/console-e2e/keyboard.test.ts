@@ -9,7 +9,7 @@ import type { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { type Keyboard, keyboardOf, tabThrough } from './support/keyboard.ts'
-import { openWindow, type Window } from './support/windows.ts'
+import { dialogHasFocus, goWithKeys, openWindow, typeIntoPalette, type Window } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
@@ -36,7 +36,7 @@ async function seat(home = newFolder()): Promise<Seat> {
   return { window, keys: keyboardOf(window), api, sees }
 }
 
-const isOpen = ({ page }: Window): Promise<void> => page.getByRole('dialog').first().waitFor()
+const isOpen = ({ page }: Window): Promise<void> => dialogHasFocus(page)
 const isClosed = ({ page }: Window): Promise<void> => page.getByRole('dialog').first().waitFor({ state: 'hidden' })
 
 test('keys, palette, tools, servers, import and policy', async () => {
@@ -52,13 +52,11 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await sees('Go to Timeline')
   await keys.press('Escape')
   await isClosed(window)
-  expect(await keys.focused(), 'the focus returns').toBe('Start the tour')
+  await expect.poll(keys.focused, { message: 'the focus returns' }).toBe('Start the tour')
 
   // A tool: find it, fill in its form, run it.
   const find = async (text: string, found: RegExp): Promise<void> => {
-    await keys.press('Control+k')
-    await isOpen(window)
-    await keys.type(text)
+    await typeIntoPalette(page, text)
     await page.locator('[role="option"][data-active-item]').filter({ hasText: found }).waitFor()
     await keys.press('Enter')
     await isClosed(window)
@@ -69,7 +67,7 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await keys.fill(/^text/i, 'Written without a mouse')
   await keys.press('Control+Enter')
   await page.getByRole('region', { name: 'Result' }).getByText('By key').first().waitFor()
-  expect(await keys.focused()).toMatch(/^text/i)
+  await expect.poll(keys.focused).toMatch(/^text/i)
 
   // A tool that asks: close the question, and cancel the call.
   await find('deploy a version', /^tool.*Deploy a version/i)
@@ -82,13 +80,12 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await isOpen(window)
   await keys.press('Escape')
   await isClosed(window)
-  expect(await keys.focused(), 'the focus returns to the form').toMatch(/^environment/i)
+  await expect.poll(keys.focused, { message: 'the focus returns to the form' }).toMatch(/^environment/i)
   await keys.enter('Cancel')
   await sees(/^cancelled/i)
 
   // Servers: add and remove one, import another.
-  await keys.press('g', 's')
-  await page.waitForURL(/\/servers/)
+  await goWithKeys(page, 's', /\/servers/)
   await keys.enter('Add a server')
   await isOpen(window)
   await keys.type('node mine.js')
@@ -117,13 +114,12 @@ test('keys, palette, tools, servers, import and policy', async () => {
   await expect.poll(() => page.evaluate('document.activeElement?.id'), { message: 'the page takes the focus' }).toBe('page')
 
   // Policy: another preset, a rule, and what it would have changed.
-  await keys.press('g', 'y')
-  await page.waitForURL(/\/policy/)
+  await goWithKeys(page, 'y', /\/policy/)
   await keys.to(/^balanced/)
   await keys.press('ArrowUp')
   await expect.poll(async () => (await api.get('GET /api/policy')).preset).toBe('cautious')
   await sees('The preset is cautious now.')
-  expect(await keys.focused(), 'the focus stays').toMatch(/^cautious/)
+  await expect.poll(keys.focused, { message: 'the focus stays' }).toMatch(/^cautious/)
   await keys.at('[role="tab"]')
   await keys.press('ArrowRight', 'ArrowRight')
   await page.waitForURL(/tab=edit/)
@@ -150,15 +146,14 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
     await page.getByRole('article').getByRole('button', { name: 'Details' }).waitFor()
   }
   const answered = (): Promise<void> => expect.poll(waiting, { timeout: 10_000 }).toBe(0) as unknown as Promise<void>
-  await keys.press('g', 'c')
-  await page.waitForURL(/\/chat/)
+  await goWithKeys(page, 'c', /\/chat/)
   await say('add a note with title="One" text="First"')
   await keys.enter('Edit')
   await keys.fill(/^title/i, 'Edited')
   await keys.answer('Allow once with these arguments')
   await answered()
   await sees('notes__add is done: Edited.')
-  expect(await keys.focused(), 'the focus stays in the tray').not.toBe('body')
+  await expect.poll(keys.focused, { message: 'the focus stays in the tray' }).not.toBe('body')
 
   await say('add a note with title="Two" text="Second"')
   await keys.to(/^Always allow/)
@@ -176,25 +171,22 @@ test('chat with the tray: edit, always allow, stop; revoke, audit, timeline and 
   await keys.press('w')
   await page.getByRole('complementary', { name: 'Waiting for you' }).waitFor({ state: 'hidden' })
 
-  await keys.press('g', 'y')
-  await page.waitForURL(/\/policy/)
+  await goWithKeys(page, 'y', /\/policy/)
   await keys.at('[role="tab"]')
   await keys.press('ArrowRight')
   await keys.enter(/^Revoke/)
   await sees('Nothing is allowed beyond a single time')
-  expect((await api.get('GET /api/grants')).grants).toEqual([])
+  await expect.poll(async () => (await api.get('GET /api/grants')).grants).toEqual([])
 
-  await keys.press('g', 'a')
-  await page.waitForURL(/\/audit/)
+  await goWithKeys(page, 'a', /\/audit/)
   await keys.enter('Verify')
   await sees('Unchanged')
-  expect(await keys.focused(), 'the focus stays').toBe('Verify')
+  await expect.poll(keys.focused, { message: 'the focus stays' }).toBe('Verify')
   await keys.to('Records')
   await keys.press('ArrowDown')
   await page.waitForURL(/record=/)
 
-  await keys.press('g', 'l')
-  await page.waitForURL(/\/timeline/)
+  await goWithKeys(page, 'l', /\/timeline/)
   for (let recording = 1; recording <= 2; recording++) {
     await keys.enter('● Record')
     await sees(/Stop recording/)
@@ -221,7 +213,8 @@ test('the tour from its start to its end, with every kind of question', async ()
   const next = async (step: number): Promise<void> => {
     await sees('Seen')
     await keys.enter('Next step')
-    await sees(TOUR_STEPS[step]?.title ?? '')
+    // The titles of all steps are on the page.
+    await page.getByRole('heading', { level: 2, name: `${step + 1}. ${TOUR_STEPS[step]?.title}` }).waitFor()
   }
   await keys.enter('Ask the model to add a note')
   await keys.answer('Allow once')
@@ -231,7 +224,7 @@ test('the tour from its start to its end, with every kind of question', async ()
   // An empty form is not sent: the focus goes to what is missing.
   await keys.answer('Send')
   await sees('This is required')
-  expect(await keys.focused()).toMatch(/^Reason/)
+  await expect.poll(keys.focused).toMatch(/^Reason/)
   await keys.type('Because of the tour')
   await keys.answer('Send')
   await next(2)

@@ -10,7 +10,7 @@ import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { faultsOf } from './support/faults.ts'
 import { savePicture } from './support/pictures.ts'
-import { openWindow, type Window } from './support/windows.ts'
+import { openWindow, typeIntoPalette, type Window } from './support/windows.ts'
 import { worlds } from './support/worlds.ts'
 
 const chromium = chromiumOfFile()
@@ -105,16 +105,14 @@ const OPENED: Record<string, { path: string; open(page: Tab): Promise<void> }> =
   palette: {
     path: '/',
     open: async (page) => {
-      await page.keyboard.press('Control+k')
-      await page.keyboard.type('note')
+      await typeIntoPalette(page, 'note')
       await page.getByRole('option').first().waitFor()
     },
   },
   'palette-empty': {
     path: '/',
     open: async (page) => {
-      await page.keyboard.press('Control+k')
-      await page.keyboard.type('nothing has this name')
+      await typeIntoPalette(page, 'nothing has this name')
       await page.getByText('Nothing has this name.').waitFor()
     },
   },

@@ -63,13 +63,14 @@ test('a setting of a program that changed is saved with a question, and the swit
   await expect.poll(state, { timeout: 20_000 }).toBe('ready')
 
   script(folder, `${lines('hello')}// changed`)
+  const first = host.connection('mine')
   await page.getByRole('tab', { name: 'Settings' }).click()
   await page.getByLabel('Title').fill('My server')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('dialog').waitFor()
   await afterQuiet(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Start and enable', exact: true }).click()
-  await expect.poll(state, { timeout: 20_000 }).toBe('ready')
+  await expect.poll(() => host.connection('mine') !== first && state(), { timeout: 20_000 }).toBe('ready')
 
   await page.getByLabel('I am writing this server').click()
   await page.getByText('writing-mine').waitFor()

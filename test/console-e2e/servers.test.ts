@@ -9,7 +9,7 @@ import type { Page } from '../console/pages.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { keyboardOf } from './support/keyboard.ts'
-import { afterQuiet, openWindow, tabTo, type Window } from './support/windows.ts'
+import { afterQuiet, dialogHasFocus, openWindow, tabTo, type Window } from './support/windows.ts'
 
 const chromium = chromiumOfFile()
 const newFolder = temporaryFolders()
@@ -42,7 +42,7 @@ test('a published server: added, started after a yes to its exact command, used,
   // With the keyboard alone up to the start.
   await tabTo(page, 'Add a server')
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog').waitFor()
+  await dialogHasFocus(page)
   await page.keyboard.type(`${process.execPath} ${EVERYTHING}`)
   await tabTo(page, /^Name/)
   await page.keyboard.type('everything')

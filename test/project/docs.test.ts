@@ -220,6 +220,6 @@ function run(file: string): Promise<{ code: number | null; output: string }> {
     child.stderr.on('data', (text) => {
       output += String(text)
     })
-    child.on('exit', (code) => resolve({ code, output }))
+    child.on('close', (code) => resolve({ code, output }))
   })
 }

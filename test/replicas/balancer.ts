@@ -52,7 +52,8 @@ export async function startBalancer(): Promise<Balancer> {
     response.on('close', () => !response.writableFinished && outgoing.destroy())
     outgoing.end(body)
   }
-  server.listen(0, '127.0.0.1')
+  // The clients of a replica that ends connect again all at once. Beyond the backlog the kernel lets a connection wait for up to a minute.
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 })
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${portOf(server)}/mcp`,

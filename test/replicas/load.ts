@@ -9,11 +9,15 @@ import type { ReplicaGroup } from './replica-group.ts'
 
 /** A client takes a stream without any sign of life for dead after this time, and resumes it. Replicas send one every half second. */
 const SILENCE_MS = 3000
-/** A call without any event for so long hangs. The ledger also tells the longest wait, which shows how busy the machine was. */
+/**
+ * A call without any event for so long hangs: the lease (5 s), 2 s more, and a margin for a machine that is busy with the whole storm. The
+ * ledger also tells the longest wait, which shows how busy the machine was.
+ */
 const HUNG_MS = 120_000
 const RETRY_MS = 50
 const MAX_RETRY_MS = 1000
-const OPENED_AT_ONCE = 10
+/** Small, so that opening is no storm of its own. */
+const OPENED_AT_ONCE = 5
 
 interface Faults {
   lost: number
@@ -96,8 +100,14 @@ export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, s
   }
   const one = async (first: Record<string, string>): Promise<void> => {
     let session = first
+    let pause = RETRY_MS
+    // Not all at once.
+    await sleep(Math.random() * to * ms)
     for (let id = 1; !isOver(); id++) {
       const outcome = await new CountedCall(group.url, session, ledger, agent).run(id, to, ms)
+      // Clients that repeat at once what was refused make an overload worse.
+      if (outcome === 'refused') await sleep(pause)
+      pause = outcome === 'refused' ? Math.min(MAX_RETRY_MS, pause * 2) : RETRY_MS
       if (outcome !== 'gone') continue
       ledger.sessionsLost++
       session = await openLoadSession(group.url, version, agent)
@@ -110,6 +120,7 @@ export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, s
 /** Opens a session, and tries again while servers come and go. */
 async function openLoadSession(url: string, version: string, agent: Agent): Promise<Record<string, string>> {
   const started = performance.now()
+  let reason = ''
   for (let pause = RETRY_MS; ; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
     try {
       const { status, headers, text } = await http(url, { body: initializeMessage(version), agent })
@@ -117,16 +128,20 @@ async function openLoadSession(url: string, version: string, agent: Agent): Prom
       if (status === 200) {
         const ready = await http(url, { headers: session, body: { jsonrpc: '2.0', method: 'notifications/initialized' }, agent })
         if (ready.status === 202) return session
-      } else if (status !== 502 && status !== 503) throw new Error(`No session: ${status} ${text}`)
+        reason = `initialized ${ready.status} ${ready.text}`
+      } else if (status === 502 || status === 503) reason = `initialize ${status} ${text}`
+      else throw new Error(`No session: ${status} ${text}`)
     } catch (error) {
       if (!isCut(error)) throw error
+      reason = (error as Error).message
     }
-    if (performance.now() - started > HUNG_MS) throw new Error('No session could be opened')
+    if (performance.now() - started > HUNG_MS) throw new Error(`No session could be opened; the last reason was: ${reason}`)
     await sleep(pause)
   }
 }
 
-const isCut = (error: unknown): boolean => ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+const isCut = (error: unknown): boolean =>
+  ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 let runs = 0
 
@@ -210,6 +225,8 @@ class CountedCall {
         heard = stream.text.length
         heardAt = performance.now()
       } else if (performance.now() - heardAt > SILENCE_MS) stream.destroy()
+      // Signs of life are no events.
+      if (performance.now() - this.#heardAt > HUNG_MS) stream.destroy()
     }, 200)
     try {
       for (let event = await stream.next(); event; event = await stream.next()) {

@@ -1,11 +1,15 @@
-/** As much of Express as tests use; it comes without types. */
+/** As much of Express as tests and examples use; it comes without types. */
 declare module 'express' {
-  import type { IncomingMessage, ServerResponse } from 'node:http'
+  import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
-  interface Express {
+  type Handler = (request: IncomingMessage & { body: unknown }, response: ServerResponse & { json(body: unknown): void }) => void
+
+  export interface Express {
     (request: IncomingMessage, response: ServerResponse): void
     use(...handlers: unknown[]): Express
-    all(path: string | string[], handler: (request: IncomingMessage & { body: unknown }, response: ServerResponse) => void): Express
+    all(path: string | string[], handler: Handler): Express
+    get(path: string, handler: Handler): Express
+    listen(port: number, host: string, onListening?: () => void): Server
   }
   const express: {
     (): Express

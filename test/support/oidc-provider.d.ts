@@ -1,4 +1,4 @@
-/** As much of oidc-provider as tests use; it comes without types. */
+/** As much of oidc-provider as tests and examples use; it comes without types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -22,9 +22,10 @@ declare module 'oidc-provider' {
   class Provider {
     constructor(issuer: string, configuration: object)
     Grant: { new (of: { accountId: string; clientId: string }): Grant; find(id: string): Promise<Grant | undefined> }
+    Client: { find(id: string): Promise<{ clientName?: string } | undefined> }
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): void
-    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<{ params: Record<string, unknown> }>
+    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<{ uid: string; params: Record<string, unknown> }>
     interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
   }
   const errors: { InvalidTarget: new () => Error }

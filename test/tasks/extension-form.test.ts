@@ -256,12 +256,6 @@ describe('questions of a task', () => {
     expect(done.result.content[0].text).toBe('1 Ann Bob')
     expect(steps).toBe(1)
   })
-
-  test('need the capability that the client declared when it made the call', async () => {
-    const client = extensionClient(taskServer().server)
-    const { taskId } = (await client.call('ask', {}, { extensions: ABLE.extensions })).result
-    expect((await client.reach(taskId, 'failed')).error.code).toBe(-32021)
-  })
 })
 
 describe('status notifications', () => {

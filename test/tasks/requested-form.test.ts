@@ -277,10 +277,13 @@ describe('notifications of a task', () => {
     await client.reach(result.task.taskId, 'completed')
     const [first, ...rest] = client.out.slice(before)
     expect(first?.result).toEqual(result)
-    expect(rest.filter(({ method }) => method).map(({ method }) => method)).toEqual([
+    const notices = rest.filter(({ method }) => method)
+    expect(notices.map(({ method }) => method)).toEqual([
       'notifications/progress',
       'notifications/tasks/status',
+      'notifications/tasks/status',
     ])
+    expect(notices.slice(1).map(({ params }) => params.status)).toEqual(['working', 'completed'])
   })
 
   test('are not needed: the task goes on without its session', async () => {

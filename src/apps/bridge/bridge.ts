@@ -6,6 +6,7 @@
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { isObject } from '../../base/json.ts'
 import { Bucket } from '../../base/rate.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { CallToolResult } from '../../protocol/model/tools.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -54,6 +55,7 @@ export class AppBridge {
   #teardown: { id: number; timer: Timer; done(): void; isDone: Promise<void> } | undefined
 
   constructor(options: AppBridgeOptions) {
+    checkMembers('AppBridge', options, { send: 1, handlers: 1, info: 1, context: 1, sandbox: 1, limits: 1, clock: 1 })
     this.#options = options
     this.#limits = withDefaults(DEFAULT_APP_LIMITS, options.limits)
     this.#clock = options.clock ?? systemClock

@@ -6,6 +6,7 @@
  * in, `server-tokens.ts` carries the steps out.
  */
 
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import type { Authorizer } from '../../protocol/interfaces/authorizer.ts'
 import { memoryTokenStore } from '../store/token-store.ts'
 import type { OAuthOptions } from './options.ts'
@@ -19,6 +20,26 @@ export interface OAuth extends Authorizer {
   logout(server: string | URL, options?: { signal?: AbortSignal }): Promise<void>
 }
 
+const MEMBERS: Members<OAuthOptions> = {
+  client: 1,
+  askForClient: 1,
+  clientDocument: 1,
+  about: 1,
+  openBrowser: 1,
+  redirect: 1,
+  grant: 1,
+  scopes: 1,
+  issuer: 1,
+  store: 1,
+  user: 1,
+  dpop: 1,
+  allowOtherOrigin: 1,
+  allowLegacy: 1,
+  network: 1,
+  limits: 1,
+  onWarning: 1,
+}
+
 /**
  * Logs in when a server requires it, and renews the tokens before they expire. One instance works for any number of servers.
  *
@@ -29,6 +50,7 @@ export interface OAuth extends Authorizer {
  * ```
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
+  checkMembers('oauth', options, MEMBERS)
   const store = options.store ?? memoryTokenStore()
   const authorizations = new Map<string, ServerAuthorization>()
   const authorizationFor = (url: string | URL): ServerAuthorization => {

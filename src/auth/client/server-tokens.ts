@@ -1,5 +1,6 @@
 /** The tokens of one server: loads, obtains, renews, stores and revokes them. The caller runs one operation at a time. */
 
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { safeFetch } from '../fetch/safe-fetch.ts'
 import { readEntry, storeKey, type TokenStore } from '../store/token-store.ts'
 import type { OAuthChallenge } from './discovery/challenge.ts'
@@ -220,7 +221,7 @@ export class ServerTokens {
   }
 
   #httpFor(signal: AbortSignal): FetchContext {
-    const limits = { ...DEFAULT_OAUTH_LIMITS, ...this.#options.limits }
+    const limits = withDefaults(DEFAULT_OAUTH_LIMITS, this.#options.limits)
     const fetch = safeFetch({
       ...this.#options.network,
       userUrl: this.#server,

@@ -5,9 +5,12 @@
  */
 
 import { reachOf } from '../../base/address/ip-address.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { readBody } from './bounded-body.ts'
 import { type AllowedReach, type ForeignUrlOptions, foreignUrlCheck, urlRefused } from './foreign-url.ts'
+import { plainConnect } from './plain-connect.ts'
 
 /** Options for `safeFetch`. */
 export interface SafeFetchOptions extends ForeignUrlOptions {
@@ -78,7 +81,8 @@ export type Connect = (
  * ```
  */
 export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
-  const limits = { ...DEFAULT_SAFE_FETCH_LIMITS, ...options.limits }
+  checkMembers('safeFetch', options, { userUrl: 1, allowHosts: 1, allowPorts: 1, limits: 1, fetch: 1, resolve: 1, ca: 1 })
+  const limits = withDefaults(DEFAULT_SAFE_FETCH_LIMITS, options.limits)
   const check = foreignUrlCheck(options)
   let connecting: Promise<Connect> | undefined
 
@@ -121,10 +125,7 @@ async function connector({ fetch: own, resolve, ca }: SafeFetchOptions): Promise
     const { checkedConnect: judgedConnect } = await import('./node/checked-connect.ts')
     return judgedConnect({ resolve, ca })
   }
-  const send = own ?? fetch
-  // Only browsers have cookies, and some other runtimes reject these options.
-  const noCookies: RequestInit = 'document' in globalThis ? { credentials: 'omit', referrerPolicy: 'no-referrer' } : {}
-  return (url, init) => send(url.href, { ...init, ...noCookies })
+  return plainConnect(own)
 }
 
 /** Drops cookies, and credentials from everything but a POST. */

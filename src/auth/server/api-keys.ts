@@ -1,6 +1,7 @@
 /** Protects a server with API keys: for callers that you know, without an authorization server. */
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type AuthenticatedCaller, type AuthRefusal, type HttpAuth, isScope, type RequestHead } from '../../protocol/interfaces/access.ts'
 import { readCredentials } from './authorization-headers.ts'
@@ -44,6 +45,7 @@ const MAX_KEY_LENGTH = 1024
  * // a client: connect(url, { http: { headers: { authorization: `Bearer ${key}` } } })
  */
 export function apiKeys(options: ApiKeysOptions): HttpAuth {
+  checkMembers('apiKeys', options, { keys: 1, find: 1, header: 1, host: 1, clock: 1 })
   return new ApiKeys(options)
 }
 
@@ -80,7 +82,7 @@ class ApiKeys implements HttpAuth {
 
   async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
     const outcome = await this.#check(head)
-    return 'status' in outcome && this.#header !== undefined ? { ...outcome, credentialsHeader: this.#header } : outcome
+    return 'status' in outcome ? this.#challenged(outcome) : outcome
   }
 
   async #check(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
@@ -103,7 +105,15 @@ class ApiKeys implements HttpAuth {
   }
 
   forbid(needed: readonly string[]): AuthRefusal {
-    return refusal(403, `The API key lacks a required scope: ${needed.join(' ')}`, 'insufficient_scope', needed)
+    return this.#challenged(refusal(403, `The API key lacks a required scope: ${needed.join(' ')}`, 'insufficient_scope', needed))
+  }
+
+  /** Names the header that the key belongs in, if it is not a bearer token. */
+  #challenged(refused: AuthRefusal): AuthRefusal {
+    const header = this.#header
+    if (header === undefined) return refused
+    const challenge = refused.headers?.['www-authenticate']?.replace(/^Bearer /, `ApiKey header="${header}", `)
+    return { ...refused, credentialsHeader: header, ...(challenge !== undefined && { headers: { 'www-authenticate': challenge } }) }
   }
 
   document(): undefined {
@@ -126,8 +136,10 @@ class ApiKeys implements HttpAuth {
   }
 }
 
-function check(name: string, { key, scopes = [], expiresAt }: Omit<KeyHolder, 'name'> & { key: string }): void {
+function check(name: string, holder: Omit<KeyHolder, 'name'> & { key: string }): void {
+  const { key, scopes = [], expiresAt } = holder
   const where = `apiKeys: the key of ${JSON.stringify(name)}`
+  checkMembers(where, holder, { key: 1, scopes: 1, expiresAt: 1 })
   const fail = (why: string): never => {
     throw new McpError('ERR_DEFINITION', `${where} ${why}`)
   }

@@ -1,6 +1,7 @@
 /** A protected MCP server in OAuth terms: accepts access tokens that were issued for it, and tells clients where to get one. */
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import {
   type AuthenticatedCaller,
@@ -12,6 +13,7 @@ import {
   type RequestHead,
 } from '../../protocol/interfaces/access.ts'
 import type { Counters } from '../../protocol/interfaces/counters.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { type Challenge, type ChallengeOptions, challengeHeader, readCredentials } from './authorization-headers.ts'
 import { sealedNonces } from './dpop/nonces.ts'
 import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type ProofVerdict } from './dpop/proof.ts'
@@ -37,6 +39,22 @@ export interface ResourceServerOptions extends MetadataOptions, TokenOptions {
   clock?: Clock
 }
 
+const MEMBERS: Members<ResourceServerOptions> = {
+  issuer: 1,
+  issuers: 1,
+  resource: 1,
+  scopes: 1,
+  scopesSupported: 1,
+  implies: 1,
+  audience: 1,
+  name: 1,
+  documentation: 1,
+  dpop: 1,
+  fetch: 1,
+  limits: 1,
+  clock: 1,
+}
+
 /**
  * Protects a server with access tokens: the `auth` option of `listen` and `httpHandler`.
  *
@@ -47,6 +65,8 @@ export interface ResourceServerOptions extends MetadataOptions, TokenOptions {
  * ```
  */
 export function resourceServer(options: ResourceServerOptions): HttpAuth {
+  checkMembers('resourceServer', options, MEMBERS)
+  checkMembers('dpop', options.dpop || {}, { required: 1, nonces: 1, replays: 1, algorithms: 1 })
   return new ResourceServer(options)
 }
 
@@ -63,7 +83,7 @@ class ResourceServer implements HttpAuth {
 
   constructor(options: ResourceServerOptions) {
     const { scopes = [], dpop = {}, clock = systemClock } = options
-    const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, ...options.limits }
+    const limits = withDefaults(DEFAULT_RESOURCE_SERVER_LIMITS, options.limits)
     const bad = scopes.find((scope) => !isScope(scope))
     if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a valid scope: ${JSON.stringify(bad)}`)
     const resource = canonicalResource(options.resource)

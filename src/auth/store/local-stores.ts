@@ -1,5 +1,6 @@
 /** Stores that outlive the process. Their code needs Node, so it is loaded when a store is first used. */
 
+import { checkMembers } from '../../protocol/check-members.ts'
 import type { FileStoreOptions, KeychainStoreOptions } from './options.ts'
 import type { TokenStore } from './token-store.ts'
 
@@ -13,8 +14,10 @@ import type { TokenStore } from './token-store.ts'
  * const client = await connect(url, { auth: oauth({ store: fileTokenStore() }) })
  * ```
  */
-export const fileTokenStore = (options: FileStoreOptions = {}): TokenStore =>
-  loadOnUse(async () => (await import('./node/file-store.ts')).openFileStore(options))
+export const fileTokenStore = (options: FileStoreOptions = {}): TokenStore => {
+  checkMembers('fileTokenStore', options, { folder: 1, passphrase: 1, keychain: 1, limits: 1, onWarning: 1 })
+  return loadOnUse(async () => (await import('./node/file-store.ts')).openFileStore(options))
+}
 
 /**
  * Stores each entry in the keychain of the system. Throws `ERR_STORE` if there is no keychain.
@@ -24,8 +27,10 @@ export const fileTokenStore = (options: FileStoreOptions = {}): TokenStore =>
  * const client = await connect(url, { auth: oauth({ store: keychainTokenStore() }) })
  * ```
  */
-export const keychainTokenStore = (options: KeychainStoreOptions = {}): TokenStore =>
-  loadOnUse(async () => (await import('./node/keychain-store.ts')).openKeychainStore(options))
+export const keychainTokenStore = (options: KeychainStoreOptions = {}): TokenStore => {
+  checkMembers('keychainTokenStore', options, { keychain: 1, folder: 1, limits: 1 })
+  return loadOnUse(async () => (await import('./node/keychain-store.ts')).openKeychainStore(options))
+}
 
 function loadOnUse(load: () => Promise<TokenStore>): TokenStore {
   let loading: Promise<TokenStore> | undefined

@@ -1,9 +1,11 @@
 /** The token store for programs that run in several processes or on several machines. */
 
 import { fromBase64Url, toBase64Url } from '../../base/bytes.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Counters } from '../../protocol/interfaces/counters.ts'
 import type { KeyRing, SealingKey } from '../../protocol/interfaces/replaceable-services.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreLimits } from './options.ts'
 import { KEY_BYTES, type Sealer, sealer } from './seal.ts'
 import { withSharedLock } from './shared-lock.ts'
@@ -41,8 +43,9 @@ const REPEAT_MS = 200
  * @param store of portico/redis or portico/store
  */
 export function sharedTokenStore(store: { readonly counters: Counters }, options: SharedTokenStoreOptions): TokenStore {
+  checkMembers('sharedTokenStore', options, { keys: 1, ttlMs: 1, limits: 1, onWarning: 1 })
   const { keys, ttlMs = TTL_MS, onWarning = (message) => console.error(`portico: ${message}`) } = options
-  const { lockTimeoutMs } = { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits }
+  const { lockTimeoutMs } = withDefaults(DEFAULT_FILE_STORE_LIMITS, options.limits)
   const { counters } = store
   const sealers = new WeakMap<Uint8Array, Promise<Sealer>>()
   const sealerOf = ({ secret }: SealingKey): Promise<Sealer> => {

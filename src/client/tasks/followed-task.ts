@@ -2,19 +2,20 @@
 
 import { asText } from '../../base/as-text.ts'
 import type { Deadline } from '../../base/deadlines.ts'
+import { isObject } from '../../base/json.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { orTimeout } from '../../base/wait.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
-import { isFinal } from '../../protocol/model/tasks.ts'
-import { mayPass } from '../dialect/dialect.ts'
+import { isFinal, NEEDED_CAPABILITIES } from '../../protocol/model/tasks.ts'
 import type { CallOptions } from '../options.ts'
 import { PROGRESS_RATE, ProgressSink } from '../progress-sink.ts'
 import type { ToolResult } from '../tool-results.ts'
+import { MAX_FAILURES, PersistentRequests } from './persistent-requests.ts'
 import type { TaskHandle, TaskState } from './task-handle.ts'
-import { TaskQuestions } from './task-questions.ts'
+import { cannotAnswer, TaskQuestions } from './task-questions.ts'
 import { type TaskConnection, TaskRequests } from './task-requests.ts'
 import { readTask, type TaskView } from './task-view.ts'
 
@@ -33,15 +34,13 @@ export interface FollowOptions {
 
 /** The interval of the server is the time between two questions about the status. The first comes sooner, for short tasks. */
 const FIRST_POLL_MS = 100
-/** Failures of the network in a row, and how long to wait after them. */
-const MAX_FAILURES = 5
-const MAX_PAUSE_MS = 30_000
 
 export class FollowedTask implements TaskHandle {
   readonly #connection: TaskConnection
   readonly #options: FollowOptions
   readonly #outcome: Promise<ToolResult>
   readonly #requests: TaskRequests
+  readonly #persistent: PersistentRequests
   readonly #questions: TaskQuestions
   readonly #sink: ProgressSink | undefined
   readonly #unwatch: (() => void)[] = []
@@ -71,6 +70,13 @@ export class FollowedTask implements TaskHandle {
     const { settings, server } = connection
     const { signal, onProgress } = options.call
     this.#requests = new TaskRequests(connection, view.id, options.call)
+    this.#persistent = new PersistentRequests({
+      task: view.id,
+      pollIntervalMs: () => this.#view.pollIntervalMs,
+      isOver: () => this.#isOver,
+      pause: (ms) => this.#pause(ms),
+      onWarning: settings.onWarning,
+    })
     this.#outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -79,7 +85,7 @@ export class FollowedTask implements TaskHandle {
     this.#outcome.catch(() => {})
     this.#sink = onProgress && new ProgressSink((progress) => onProgress(progress), PROGRESS_RATE, settings.clock)
     this.#questions = new TaskQuestions({ server: server.info.name, task: view.id }, settings.answerer, {
-      send: (answers) => this.#persistently(() => this.#requests.update(answers)),
+      send: (answers) => this.#persistent.send(() => this.#requests.update(answers)),
       onFailure: (error) => this.#fail(error),
     })
     if (Number.isFinite(options.maxMs)) this.#deadline = settings.deadlines.set(options.maxMs, () => this.#fail(this.#tooLong()))
@@ -184,7 +190,7 @@ export class FollowedTask implements TaskHandle {
       await this.#pause(Math.min(FIRST_POLL_MS, this.#view.pollIntervalMs))
       while (!this.#isOver) {
         if (isFinal(this.#view)) return await this.#finish()
-        this.#see(await this.#persistently(() => this.#requests.get()))
+        this.#see(await this.#persistent.send(() => this.#requests.get()))
         if (isFinal(this.#view)) continue
         this.#listen()
         await this.#pause(this.#view.pollIntervalMs)
@@ -221,6 +227,9 @@ export class FollowedTask implements TaskHandle {
     const { status, details } = this.#view
     if (isFinal(this.#view)) return this.#wake()
     const isAsking = status === 'input_required'
+    const needed = isAsking && isObject(details._meta) ? details._meta[NEEDED_CAPABILITIES] : undefined
+    // Nobody knows the id of a task that `call` waits for, so nobody else can answer its questions.
+    if (this.#options.isOwned && isObject(needed)) return this.#fail(cannotAnswer(this.id, needed))
     if (!this.#connection.isExtension) {
       if (isAsking) this.#fetchQuestions()
     } else if (!isAsking) this.#questions.withdrawAll()
@@ -269,7 +278,7 @@ export class FollowedTask implements TaskHandle {
     const { deadlines, limits } = this.#connection.settings
     const { timeoutMs: ms = limits.timeoutMs } = this.#options.call
     const fetching = this.#fetching
-    if (!fetching) return this.#persistently(() => this.#requests.result(this.#view))
+    if (!fetching) return this.#persistent.send(() => this.#requests.result(this.#view))
     return orTimeout(fetching.result, { deadlines, ms }, () => {
       throw new McpError('ERR_TIMEOUT', `tasks/result was not answered within ${ms} ms after the task ended (timeoutMs)`)
     })
@@ -278,18 +287,6 @@ export class FollowedTask implements TaskHandle {
   async #hasEnded(): Promise<boolean> {
     this.#see(await this.#requests.get())
     return isFinal(this.#view)
-  }
-
-  /** Repeats a request after failures of the network. */
-  async #persistently<T>(send: () => Promise<T>): Promise<T> {
-    for (let failures = 1; ; failures++) {
-      try {
-        return await send()
-      } catch (error) {
-        if (this.#isOver || failures > MAX_FAILURES || !mayPass(error)) throw error
-        await this.#pause(Math.min(MAX_PAUSE_MS, this.#view.pollIntervalMs * 2 ** failures))
-      }
-    }
   }
 
   /** Ends early when there is something to do. */

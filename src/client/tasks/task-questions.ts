@@ -11,6 +11,14 @@ const MAX_QUESTIONS = 320
 /** Keys are remembered as long as the task is followed. */
 const MAX_KEY_CHARS = 1024
 
+/** The error of a call whose task asks what this client cannot answer. */
+export const cannotAnswer = (taskId: string, requiredCapabilities: Params): McpError =>
+  new McpError(
+    'ERR_CAPABILITY_MISSING',
+    `The task asks a question that this client cannot answer (${Object.keys(requiredCapabilities).join(', ').slice(0, 100)}), so the call cancels it. Set \`answer\`, or let another client answer: callTask and resumeTask`,
+    { data: { taskId, requiredCapabilities } },
+  )
+
 export interface QuestionEvents {
   /** Sends answers, by key. */
   send(answers: Params): Promise<void>

@@ -6,6 +6,7 @@ import { isObject } from '../../base/json.ts'
 import type { HostTraffic } from '../../host/index.ts'
 import { checkMessage } from '../../testing/index.ts'
 import type { MessageDetails, MessageKind, MessageView, TimelinePage, Violation } from '../api.ts'
+import { checkOptions } from '../check-options.ts'
 import { shortCopy } from './short-copy.ts'
 
 /** The limits of a timeline. */
@@ -83,6 +84,7 @@ export class Timeline {
   #forgotten = 0
 
   constructor(limits: Partial<TimelineLimits> = {}) {
+    checkOptions('timeline', limits, DEFAULT_TIMELINE_LIMITS)
     this.#limits = { ...DEFAULT_TIMELINE_LIMITS, ...limits }
   }
 

@@ -4,6 +4,7 @@ import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { isObject } from '../../base/json.ts'
 import { orAborted } from '../../base/wait.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { callOptions, type ResultMediaPlace } from './ai-sdk-prompt.ts'
@@ -59,6 +60,7 @@ export interface AiSdkOptions {
  * const host = await createHost({ model: fromAiSdk(google('gemini-2.5-pro')) })
  */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  checkMembers('A model', options, { label: 1, traits: 1, limits: 1, resultMedia: 1, secrets: 1, clock: 1 })
   const words = versionWords(model.specificationVersion)
   if (!words)
     throw new McpError(

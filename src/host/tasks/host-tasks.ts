@@ -243,7 +243,6 @@ export class HostTasks {
   async #end(followed: Followed | undefined, called: CallOfTool | { error: unknown }): Promise<void> {
     if (!followed) return
     const { task, record } = followed
-    this.#followed.delete(task.id)
     try {
       if ('error' in called && called.error instanceof ActionGoesOn) {
         await record.release()
@@ -257,6 +256,9 @@ export class HostTasks {
       await this.#files.forgetCancel(task.id)
     } catch (error) {
       this.#options.onWarning(`The task ${task.id} could not be stored: ${asText(error)}`)
+    } finally {
+      // Not before it is written: until then the file says that the task is running.
+      this.#followed.delete(task.id)
     }
   }
 
@@ -308,6 +310,8 @@ export class HostTasks {
   /** A task that this host does not follow. */
   async #consider(record: TaskRecord): Promise<void> {
     const task = this.#known(record)
+    // The file was read before the end of the task was written.
+    if (task.isOver && !hasEnded(record)) return
     const isElsewhere = this.#files.isFollowedElsewhere(record)
     const isCancelling = this.#files.isCancelRequested(record.id)
     const { followed, isCancelling: wasCancelling } = task.state

@@ -1,13 +1,15 @@
 /** Collects the body of a response, up to `maxBodyBytes`. */
 
-import { isUtf8 } from 'node:buffer'
 import { limitFault } from './errors.ts'
 import type { HttpClientLimits } from './options.ts'
+
+// Keeps a byte order mark, so that the JSON parser refuses it.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export class BodyText {
   readonly #server: string
   readonly #limits: HttpClientLimits
-  readonly #chunks: Buffer[] = []
+  readonly #chunks: Uint8Array[] = []
   #size = 0
 
   constructor(server: string, limits: HttpClientLimits) {
@@ -21,7 +23,7 @@ export class BodyText {
   }
 
   /** Throws ERR_LIMIT when the body becomes too long. */
-  push(chunk: Buffer): void {
+  push(chunk: Uint8Array): void {
     this.#size += chunk.length
     if (this.#size > this.#limits.maxBodyBytes) throw this.#tooLong()
     this.#chunks.push(chunk)
@@ -30,8 +32,21 @@ export class BodyText {
   /** The text; undefined when it is not UTF-8. */
   text(): string | undefined {
     const [first] = this.#chunks
-    const whole = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size)
-    return isUtf8(whole) ? whole.toString('utf8') : undefined
+    try {
+      return decoder.decode(first && this.#chunks.length === 1 ? first : this.#joined())
+    } catch {
+      return undefined
+    }
+  }
+
+  #joined(): Uint8Array {
+    const whole = new Uint8Array(this.#size)
+    let at = 0
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, at)
+      at += chunk.length
+    }
+    return whole
   }
 
   #tooLong(): Error {

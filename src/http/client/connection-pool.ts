@@ -1,10 +1,8 @@
 /** Sends requests to one origin: the pool of connections, the lanes that bound it, and the headers of every request. */
 
-import { Pool } from 'undici'
 import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer, SentRequest } from '../../protocol/interfaces/authorizer.ts'
-import { MAX_HEADER_BYTES } from './errors.ts'
-import type { HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-request.ts'
+import type { Dispatcher, DispatcherSettings, HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-request.ts'
 import { HttpSending } from './http-sending.ts'
 import { Lane } from './lane.ts'
 import type { ExtraHeaders, HttpClientLimits, HttpExchange, HttpTargetOptions } from './options.ts'
@@ -27,7 +25,7 @@ export class ConnectionPool implements HttpConnection {
   readonly server: string
   readonly url: URL
   readonly limits: HttpClientLimits
-  readonly pool: Pool
+  readonly pool: Dispatcher
   readonly lanes: Readonly<Record<LaneKind, Lane>>
   readonly onExchange: ((exchange: HttpExchange) => void) | undefined
   /** Responses whose reading is paused. */
@@ -36,7 +34,13 @@ export class ConnectionPool implements HttpConnection {
   readonly #fixedHeaders: string[]
   readonly #makeHeaders: (() => ExtraHeaders | Promise<ExtraHeaders>) | undefined
 
-  constructor(url: URL, server: string, limits: HttpClientLimits, options: HttpTargetOptions) {
+  constructor(
+    url: URL,
+    server: string,
+    limits: HttpClientLimits,
+    options: HttpTargetOptions,
+    openDispatcher: (settings: DispatcherSettings) => Dispatcher,
+  ) {
     this.url = url
     this.server = server
     this.limits = limits
@@ -45,21 +49,15 @@ export class ConnectionPool implements HttpConnection {
     const { headers = {} } = options
     this.#makeHeaders = typeof headers === 'function' ? headers : undefined
     this.#fixedHeaders = typeof headers === 'function' ? [] : listHeaders(headers)
-    const { maxConnections, maxStreams } = limits
+    const { maxConnections, maxStreams, connectTimeoutMs } = limits
     this.lanes = {
       call: new Lane(maxConnections),
       notice: new Lane(NOTICE_CONNECTIONS, () => this.#resumePaused()),
       stream: new Lane(maxStreams),
     }
-    this.pool = new Pool(url.origin, {
-      // One more for the DELETE that ends a session.
-      connections: maxConnections + maxStreams + NOTICE_CONNECTIONS + 1,
-      // The callers set the time limits of their requests. Only the time to connect is the pool's.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      connect: { ...options.tls, timeout: limits.connectTimeoutMs },
-    })
+    // One more for the DELETE that ends a session.
+    const connections = maxConnections + maxStreams + NOTICE_CONNECTIONS + 1
+    this.pool = openDispatcher({ origin: url.origin, connections, connectTimeoutMs, tls: options.tls })
   }
 
   send(request: HttpRequest, handler: ResponseHandler): Sending {

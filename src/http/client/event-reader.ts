@@ -70,4 +70,4 @@ export class EventReader {
 }
 
 /** An event id as a header carries it: one character for each byte. */
-export const idHeader = (id: string): string => Buffer.from(id, 'utf8').toString('latin1')
+export const idHeader = (id: string): string => String.fromCharCode(...new TextEncoder().encode(id))

@@ -86,7 +86,7 @@ export class HttpCall implements ResponseHandler {
     this.#guard(() => this.#body?.expect(headers['content-length']))
   }
 
-  onData(chunk: Buffer): void {
+  onData(chunk: Uint8Array): void {
     if (this.#isSettled) return
     this.#guard(() => (this.#events ?? this.#body)?.push(chunk))
   }

@@ -1,14 +1,13 @@
 /** One HTTP request with all its attempts: waiting for a connection, permission, redirects, a busy server, the response. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dispatcher } from 'undici'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { retryAfterIn } from './classify-refusal.ts'
 import type { ConnectionPool, Permission } from './connection-pool.ts'
 import { networkFault } from './errors.ts'
 import { mediaTypeOf } from './headers.ts'
-import type { HttpRequest, ResponseHandler, Sending } from './http-request.ts'
+import type { AttemptControl, AttemptHandler, HttpRequest, ResponseHandler, Sending } from './http-request.ts'
 import { type Lane, LanePlace } from './lane.ts'
 
 /** An expired token, a missing nonce, a login, more scopes: each may need one more attempt. */
@@ -33,21 +32,21 @@ const PLAIN_ENCODINGS = new Set(['', 'identity'])
 
 /** The body of a refusal, kept until it is decided whether the request is sent again. */
 interface HeldBody {
-  chunks: Buffer[]
+  chunks: Uint8Array[]
   size: number
   isEnded: boolean
 }
 
 const namesIn = (headers: readonly string[]): string[] => headers.filter((_, at) => at % 2 === 0)
 
-export class HttpSending implements Sending, Dispatcher.DispatchHandler {
+export class HttpSending implements Sending, AttemptHandler {
   readonly #connections: ConnectionPool
   readonly #handler: ResponseHandler
   readonly #place = new LanePlace()
   #request: HttpRequest
   #permission: Permission | undefined
   /** The controller of the current attempt. Callbacks of earlier attempts come with another controller and are ignored. */
-  #controller: Dispatcher.DispatchController | undefined
+  #controller: AttemptControl | undefined
   #redirects = 0
   #permissionAttempts = 0
   #busyRetries = 0
@@ -84,12 +83,12 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     this.#stop()
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: AttemptControl): void {
     this.#controller = controller
     if (this.#isOver) controller.abort(ABORTED)
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: AttemptControl, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isStale(controller) || status < 200) return
     this.#connections.onExchange?.({ ...this.#request, hiddenHeaders: namesIn(this.#extra), status, responseHeaders: headers })
     const encoding = headers['content-encoding']
@@ -110,7 +109,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     this.#handler.onHead(status, headers)
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: AttemptControl, chunk: Uint8Array): void {
     if (this.#isStale(controller)) return
     if (this.#held) {
       this.#held.size += chunk.length
@@ -125,13 +124,13 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
+  onResponseEnd(controller: AttemptControl): void {
     if (this.#isStale(controller)) return
     if (this.#held) this.#held.isEnded = true
     else this.#finish()
   }
 
-  onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(controller: AttemptControl, error: Error): void {
     if (this.#isStale(controller)) return
     // A server may close the connection while a person logs in. The refusal has been read by then.
     if (this.#held) this.#held.isEnded = true
@@ -139,7 +138,7 @@ export class HttpSending implements Sending, Dispatcher.DispatchHandler {
   }
 
   /** @param controller none when the connection failed before the request was sent */
-  #isStale(controller: Dispatcher.DispatchController | null): boolean {
+  #isStale(controller: AttemptControl | null): boolean {
     return this.#isOver || (controller ?? undefined) !== this.#controller
   }
 

@@ -49,7 +49,7 @@ export class LegacySseStream implements ResponseHandler, Sending {
     )
   }
 
-  onData(chunk: Buffer): void {
+  onData(chunk: Uint8Array): void {
     try {
       this.#reader.push(chunk)
     } catch (error) {

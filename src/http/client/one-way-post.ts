@@ -45,7 +45,7 @@ export class OneWayPost implements ResponseHandler {
     this.#body = new BodyText(this.#connection.server, this.#connection.limits)
   }
 
-  onData(chunk: Buffer): void {
+  onData(chunk: Uint8Array): void {
     if (!this.#body) {
       this.#ignored += chunk.length
       if (this.#ignored > MAX_IGNORED_BYTES) this.#sending.abort()

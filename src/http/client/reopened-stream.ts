@@ -95,7 +95,7 @@ export class ReopenedStream implements ResponseHandler, Sending {
     this.#end(fault, status)
   }
 
-  onData(chunk: Buffer): void {
+  onData(chunk: Uint8Array): void {
     try {
       this.#reader?.push(chunk)
     } catch (error) {

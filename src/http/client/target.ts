@@ -1,10 +1,22 @@
 /** The target of a connection over HTTP. */
 
 import { isLoopback } from '../../base/address/loopback.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Target } from '../../protocol/interfaces/link.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptions } from './options.ts'
+
+const MEMBERS: Members<HttpTargetOptions> = {
+  headers: 1,
+  authorize: 1,
+  transport: 1,
+  allowInsecure: 1,
+  tls: 1,
+  limits: 1,
+  onExchange: 1,
+  onWarning: 1,
+}
 
 /**
  * A server at a URL, for `connect`. The client finds out which HTTP transport and revision the server speaks.
@@ -15,6 +27,7 @@ import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptio
  * ```
  */
 export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): Target {
+  checkMembers('httpTarget', options, MEMBERS)
   const address = addressOf(url)
   const { origin, pathname, search } = address
   // Without the query, which may hold a key.
@@ -31,8 +44,13 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     hasRemoteSessions: true,
     open: async () => {
       // Loaded on use: a program that only serves does not need the connection pool, which is slow to load.
-      const [{ HttpLink }, { ConnectionPool }] = await Promise.all([import('./link.ts'), import('./connection-pool.ts')])
-      return new HttpLink({ connection: new ConnectionPool(address, label, limits, options), transport: options.transport, onWarning })
+      const [{ HttpLink }, { ConnectionPool }, { openDispatcher }] = await Promise.all([
+        import('./link.ts'),
+        import('./connection-pool.ts'),
+        import('./dispatcher/undici.ts'),
+      ])
+      const connection = new ConnectionPool(address, label, limits, options, openDispatcher)
+      return new HttpLink({ connection, transport: options.transport, onWarning })
     },
   }
 }

@@ -2,13 +2,15 @@
 
 import type { ServerResponse } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/interfaces/service.ts'
 import { Endpoint } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpCounts } from './http-counts.ts'
 import type { HealthCheck } from './operations/health.ts'
-import type { HttpOptions } from './options.ts'
+import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions, warnWithoutKeys } from './options.ts'
+import { fitToRuntime } from './runtime/isolate.ts'
 import { type MaybeParsed, NodeRequestReply } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
 
@@ -51,13 +53,16 @@ const DEFAULT_GRACE_MS = 10_000
  * ```
  */
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
+  checkMembers('httpHandler', options, HTTP_MEMBERS)
+  checkHttpOptions(options)
+  warnWithoutKeys(service, options)
   return createHandler(service, options, FIXED_HTTP_LIMITS)
 }
 
 /** The same with other fixed limits, for tests. */
 export function createHandler(service: Service, options: HttpOptions, fixed: FixedHttpLimits): HttpHandler {
   if (!isService(service)) throw new McpError('ERR_DEFINITION', 'httpHandler() and listen() need a server made by createServer()')
-  const endpoint = new Endpoint(service, options, systemClock, fixed)
+  const endpoint = new Endpoint(service, fitToRuntime(service, options), systemClock, fixed)
   return {
     fetch: (request, info) => {
       const reply = new WebReply(request)

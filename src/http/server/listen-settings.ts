@@ -2,10 +2,11 @@
 
 import type { AddressInfo } from 'node:net'
 import { isLoopbackAddress } from '../../base/address/loopback.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { withDefaults } from '../../protocol/with-defaults.ts'
+import { mergeOptions } from '../../protocol/with-defaults.ts'
 import type { ListenOptions } from './listen-options.ts'
-import type { HttpOptions } from './options.ts'
+import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions } from './options.ts'
 
 type Defaulted = 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs'
 
@@ -20,10 +21,29 @@ const DEFAULTS: Required<Pick<ListenOptions, Defaulted>> = {
   graceMs: 10_000,
 }
 
+const MEMBERS: Members<ListenOptions> = {
+  port: 1,
+  host: 1,
+  path: 1,
+  tls: 1,
+  maxConnections: 1,
+  maxConnectionsPerAddress: 1,
+  graceMs: 1,
+  handleSignals: 1,
+  workers: 1,
+  ...HTTP_MEMBERS,
+}
+
+/** Refuses unknown options: with a slip a server could be public, or run in one process only. */
+export function checkListenOptions(options: ListenOptions): void {
+  checkMembers('listen', options, MEMBERS)
+  checkHttpOptions(options)
+}
+
 export function settingsOf(options: ListenOptions): ListenSettings {
   // Behind a proxy every connection comes from the same address.
   const defaults = options.trustProxy ? { ...DEFAULTS, maxConnectionsPerAddress: false as const } : DEFAULTS
-  const settings = withDefaults(defaults, options)
+  const settings = mergeOptions(defaults, options)
   checkPath(settings)
   checkPublicAddress(settings)
   return settings

@@ -1,5 +1,6 @@
 /** Serves at a port of this machine. */
 
+import cluster from 'node:cluster'
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -9,8 +10,8 @@ import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
-import { isOperation, settingsOf, urlOf } from './listen-settings.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
+import { checkListenOptions, isOperation, settingsOf, urlOf } from './listen-settings.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpOptions, warnWithoutKeys } from './options.ts'
 import { pathOf } from './request-path.ts'
 import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
@@ -34,6 +35,9 @@ const MAX_HEADER_BYTES = 16 * 1024
  * ```
  */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
+  checkListenOptions(options)
+  // Its primary process has said it.
+  if (!cluster.isWorker) warnWithoutKeys(service, options)
   return listenWith(service, options, FIXED_HTTP_LIMITS)
 }
 

@@ -4,8 +4,10 @@ import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
 import type { RequestRecord } from '../../observability/request-record.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
+import type { Service } from '../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
@@ -130,6 +132,43 @@ export interface HttpOptions {
   onRequest?(record: RequestRecord): void
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
   onRefused?(what: { status: number; reason: string; limit?: string }): void
+}
+
+/** The names of all options of `httpHandler`. */
+export const HTTP_MEMBERS: Members<HttpOptions> = {
+  allowedHosts: 1,
+  allowedOrigins: 1,
+  dangerouslyAllowAnyHost: 1,
+  auth: 1,
+  authenticate: 1,
+  trustProxy: 1,
+  store: 1,
+  sessions: 1,
+  legacySse: 1,
+  responses: 1,
+  requireMcpHeaders: 1,
+  browserPage: 1,
+  card: 1,
+  limits: 1,
+  health: 1,
+  metrics: 1,
+  onRequest: 1,
+  onRefused: 1,
+}
+
+/** Refuses unknown options of health and metrics. */
+export function checkHttpOptions({ health, metrics }: HttpOptions): void {
+  if (typeof health === 'object') checkMembers('health', health, { checks: 1 })
+  if (typeof metrics === 'object') checkMembers('metrics', metrics, { token: 1 })
+}
+
+/** Replicas with random keys cannot open the state and the cursors of each other. It is better to say so before the first client meets it. */
+export function warnWithoutKeys({ useKeys }: Service, { store }: HttpOptions): void {
+  // A store of one process has no other replicas.
+  if (!useKeys || !store || 'another' in store) return
+  console.error(
+    'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another. Give all replicas createServer({ keys: keyRing(secret) })',
+  )
 }
 
 /** The number of trusted proxies. */

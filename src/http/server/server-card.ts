@@ -1,5 +1,6 @@
 /** The server card (extension io.modelcontextprotocol/server-card): tells clients and registries what a server is before they connect. */
 
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { PublicDocument, RequestHead } from '../../protocol/interfaces/access.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
@@ -35,6 +36,19 @@ export interface ServerCardOptions {
   _meta?: Meta
 }
 
+const MEMBERS: Members<ServerCardOptions> = {
+  name: 1,
+  url: 1,
+  description: 1,
+  title: 1,
+  websiteUrl: 1,
+  repository: 1,
+  icons: 1,
+  headers: 1,
+  catalog: 1,
+  _meta: 1,
+}
+
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
 const CARD_TYPE = 'application/mcp-server-card+json'
 const CATALOG_TYPE = 'application/ai-catalog+json'
@@ -51,6 +65,7 @@ const MAX_TEXT = 100
  * await listen(server, { card, allowedHosts: ['mcp.example.com'] })
  */
 export function serverCard(server: Service & { readonly version: string }, options: ServerCardOptions): PublicDocuments {
+  checkMembers('serverCard', options, MEMBERS)
   const { name, url, description, title, catalog = true } = options
   const fail = (why: string): never => {
     throw new McpError('ERR_DEFINITION', `serverCard: ${why}`)

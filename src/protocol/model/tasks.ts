@@ -9,6 +9,9 @@ export const TASKS = 'io.modelcontextprotocol/tasks'
 /** The metadata of messages that belong to a task. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 
+/** The metadata of a task for a client that cannot answer its questions: the capabilities that the client lacks. */
+export const NEEDED_CAPABILITIES = 'dev.portico/neededCapabilities'
+
 /** The id of the task that a message belongs to. */
 export function relatedTask(params: { _meta?: unknown } | undefined): string | undefined {
   const related = isObject(params?._meta) ? params._meta[RELATED_TASK] : undefined

@@ -1,10 +1,10 @@
 /** Views: their definition by the author of a server, and their checks. */
 
 import { isObject } from '../../base/json.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { VIEW_TYPE, type ViewMeta } from '../../protocol/model/apps.ts'
 import type { ResourceContents } from '../../protocol/model/resources.ts'
-import { checkMembers, type Members } from '../definition.ts'
 
 /** The definition of a view: an HTML page that shows the results of tools. */
 export interface ViewDefinition extends ViewMeta {

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Icon, Meta } from '../../protocol/model/base.ts'
@@ -10,7 +11,7 @@ import { type AnySchema, type ObjectOf, type SchemaPort, schemaPort } from '../.
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
+import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'

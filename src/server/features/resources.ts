@@ -1,6 +1,7 @@
 /** Resources and resource templates: define, list, read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/model/base.ts'
@@ -8,7 +9,7 @@ import type { Resource, ResourceTemplate } from '../../protocol/model/resources.
 import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import { checkCache, checkCacheMembers, checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
+import { checkCache, checkCacheMembers, checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'

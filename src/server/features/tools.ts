@@ -2,6 +2,7 @@
 
 import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
+import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Icon, Meta } from '../../protocol/model/base.ts'
@@ -12,7 +13,7 @@ import { describeIssues, type Issue, type JsonSchema } from '../../protocol/sche
 import type { AppDefinition, AppHook } from '../apps/hook.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import { checkMembers, checkMeta, checkScopes, checkWritable, type Members } from '../definition.ts'
+import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import type { FeatureEnvironment } from '../feature-environment.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { Listing } from '../listing.ts'

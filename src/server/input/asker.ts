@@ -29,14 +29,20 @@ const ASKED: Readonly<Record<string, readonly [asks: string, lacks: string]>> = 
 }
 
 /** Throws ERR_CAPABILITY_MISSING with the missing capabilities. */
-export function requireCapabilities(needs: ClientCapabilities, { name, capabilities }: AskingFacts): void {
+export function requireCapabilities(needs: ClientCapabilities, facts: AskingFacts): void {
+  const error = capabilityError(needs, facts)
+  if (error) throw error
+}
+
+/** The error for a client that lacks a capability; undefined if it has all of them. */
+export function capabilityError(needs: ClientCapabilities, { name, capabilities }: AskingFacts): McpError | undefined {
   const missing = missingFrom(needs as Record<string, unknown>, (capabilities ?? {}) as Record<string, unknown>)
-  if (!missing) return
+  if (!missing) return undefined
   const [asks, lacks] = ASKED[Object.keys(missing)[0] as string] as [string, string]
   const why = capabilities
     ? `this client ${lacks} (${describe(missing)})`
     : 'this server keeps no sessions, which this client needs for that'
-  throw new McpError('ERR_CAPABILITY_MISSING', `${name === undefined ? 'The server' : JSON.stringify(name)} ${asks}, and ${why}`, {
+  return new McpError('ERR_CAPABILITY_MISSING', `${name === undefined ? 'The server' : JSON.stringify(name)} ${asks}, and ${why}`, {
     data: { requiredCapabilities: missing },
   })
 }

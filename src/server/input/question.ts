@@ -41,8 +41,7 @@ export function form<S extends AnySchema>(message: string, schema: S): Question<
   const port = schemaPort(schema, 'input', 'The form')
   const params: FormElicitParams = { mode: 'form', message, requestedSchema: toFormSchema(port.json) }
   return {
-    request: { method: 'elicitation/create', params },
-    needs: { elicitation: { form: {} } },
+    ...asking({ method: 'elicitation/create', params }),
     read: async (answer) => {
       const result = readElicitResult(answer)
       if (!result.ok) return result
@@ -65,8 +64,7 @@ export function page(message: string, url: string, elicitationId?: string): Ques
   checkPageUrl(url)
   const params: UrlElicitParams = { mode: 'url', message, url }
   return {
-    request: { method: 'elicitation/create', params },
-    needs: { elicitation: { url: {} } },
+    ...asking({ method: 'elicitation/create', params }),
     elicitationId,
     read: (answer) => {
       const result = readElicitResult(answer)
@@ -89,12 +87,8 @@ export function checkPageUrl(url: string): void {
  * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a model provider directly.
  */
 export function sampling(params: CreateMessageParams): Question<CreateMessageResult> {
-  const needs: ClientCapabilities = { sampling: {} }
-  if (params.tools || params.toolChoice) needs.sampling = { tools: {} }
-  if (params.includeContext && params.includeContext !== 'none') needs.sampling = { ...needs.sampling, context: {} }
   return {
-    request: { method: 'sampling/createMessage', params: checkSampling(params) },
-    needs,
+    ...asking({ method: 'sampling/createMessage', params: checkSampling(params) }),
     read: (answer) => judge(checkMessage, answer) as Checked<CreateMessageResult>,
   }
 }
@@ -109,10 +103,19 @@ export function sampling(params: CreateMessageParams): Question<CreateMessageRes
  */
 export function rootList(): Question<ListRootsResult> {
   return {
-    request: { method: 'roots/list' },
-    needs: { roots: {} },
+    ...asking({ method: 'roots/list' }),
     read: (answer) => judge(checkRoots, answer) as Checked<ListRootsResult>,
   }
+}
+
+const asking = (request: InputRequest): Pick<Question, 'request' | 'needs'> => ({ request, needs: needsOf(request) })
+
+/** The capabilities of a client that can answer a request. */
+export function needsOf({ method, params }: InputRequest): ClientCapabilities {
+  if (method === 'roots/list') return { roots: {} }
+  if (method === 'elicitation/create') return { elicitation: params.mode === 'url' ? { url: {} } : { form: {} } }
+  const { tools, toolChoice, includeContext = 'none' } = params
+  return { sampling: { ...((tools || toolChoice) && { tools: {} }), ...(includeContext !== 'none' && { context: {} }) } }
 }
 
 const checkElicit = compiledLater({

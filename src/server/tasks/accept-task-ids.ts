@@ -4,10 +4,12 @@ import { isObject } from '../../base/json.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { permits } from '../../protocol/interfaces/access.ts'
+import type { InputRequests } from '../../protocol/model/input-required.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
 import type { AcceptedMember } from '../addition.ts'
 import { requireExtension } from '../declared-extension.ts'
 import type { IncomingCall } from '../incoming-call.ts'
+import { lacking } from './answerable.ts'
 import type { TaskEngine } from './engine.ts'
 import { ownerOf } from './owner.ts'
 
@@ -36,7 +38,9 @@ export async function acceptTaskIds(call: IncomingCall, engine: TaskEngine): Pro
     const task = await engine.table.head({ owner, taskId })
     if (task && mayUse(task.tool)) tools.set(taskId, task.tool)
   }
-  // Scopes are checked again, because a tool may need others by now.
-  const matches = (_method: string, params: Params): boolean => mayUse(tools.get(params.taskId as string))
+  const { capabilities } = call.caller
+  // Scopes are checked again, because a tool may need others by now. Questions go only to clients that can answer them.
+  const matches = (_method: string, { taskId, inputRequests = {} }: Params): boolean =>
+    mayUse(tools.get(taskId as string)) && !Object.values(inputRequests as InputRequests).some((each) => lacking(each, capabilities))
   return { id: TASKS, name: 'taskIds', value: [...tools.keys()], matches }
 }

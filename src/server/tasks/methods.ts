@@ -14,6 +14,7 @@ import { requireExtension } from '../declared-extension.ts'
 import { notFound } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { Question } from '../input/question.ts'
+import { lacking, questionsFor } from './answerable.ts'
 import type { TaskEngine } from './engine.ts'
 import { detailedTask } from './extension-form.ts'
 import { ownerOf, type TaskKey } from './owner.ts'
@@ -21,7 +22,7 @@ import { ownerOf, type TaskKey } from './owner.ts'
 type TaskMethod = (call: IncomingCall, engine: TaskEngine) => Promise<Params>
 
 const EXTENSION: ReadonlyMap<string, TaskMethod> = new Map<string, TaskMethod>([
-  ['tasks/get', async (call, engine) => detailedTask(await engine.own(call))],
+  ['tasks/get', async (call, engine) => detailedTask(await engine.own(call), call.caller.capabilities)],
   ['tasks/update', update],
   [
     'tasks/cancel',
@@ -33,7 +34,13 @@ const EXTENSION: ReadonlyMap<string, TaskMethod> = new Map<string, TaskMethod>([
 ])
 
 const REQUESTED: ReadonlyMap<string, TaskMethod> = new Map<string, TaskMethod>([
-  ['tasks/get', async (call, engine) => requestedTask(await engine.own(call))],
+  [
+    'tasks/get',
+    async (call, engine) => {
+      const task = await engine.own(call)
+      return { ...requestedTask(task), ...questionsFor(task, call.caller.capabilities).note }
+    },
+  ],
   ['tasks/result', result],
   ['tasks/list', list],
   ['tasks/cancel', cancel],
@@ -113,6 +120,8 @@ function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey): Promi
       for (const [name, request] of Object.entries(task.questions)) {
         if (asked.has(name)) continue
         asked.add(name)
+        // It stays open for a client that can answer it.
+        if (lacking(request, call.caller.capabilities)) continue
         void askLive(call, engine, task, name, request)
       }
     }

@@ -5,16 +5,22 @@ import type { Deadlines } from '../../base/deadlines.ts'
 /** The shortest time between two status messages in the store. */
 const SAY_MS = 200
 
-/** Returns a function that saves the last of the texts it gets, a moment later. */
+/** Returns a function that saves the first text at once, and later the last of those that it got in the meantime. */
 export function statusMessages(deadlines: Deadlines, save: (text: string) => void): (text: string) => void {
+  let isPausing = false
   let last: string | undefined
+  const say = (text: string): void => {
+    isPausing = true
+    save(text)
+    deadlines.set(SAY_MS, () => {
+      const next = last
+      last = undefined
+      isPausing = false
+      if (next !== undefined) say(next)
+    })
+  }
   return (text) => {
-    if (last === undefined)
-      deadlines.set(SAY_MS, () => {
-        const said = last ?? text
-        last = undefined
-        save(said)
-      })
-    last = text
+    if (isPausing) last = text
+    else say(text)
   }
 }

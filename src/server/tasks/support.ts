@@ -1,6 +1,7 @@
 /** The extension for tasks, as a server has it. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
@@ -24,6 +25,7 @@ import type { TaskOptions } from './options.ts'
  * server.tool('report', { task: 'optional' }, async (_args, ctx) => buildReport(ctx.signal))
  */
 export function tasks(options: TaskOptions = {}): ServerExtension {
+  checkMembers('tasks', options, { store: 1, ttlMs: 1, maxTtlMs: 1, pollIntervalMs: 1, afterMs: 1, leaseMs: 1, limits: 1, onChange: 1 })
   return { id: TASKS, install: (serverState) => new TaskSupport(serverState, options) }
 }
 

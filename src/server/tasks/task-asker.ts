@@ -13,6 +13,7 @@ import { answersTooLarge } from './kept-outcome.ts'
 /** The task that a `TaskAsker` asks for. */
 export interface AskingTask {
   tool: string
+  /** Those of the client that made the call. */
   capabilities: ClientCapabilities
   /** The most characters of all answers and steps. */
   maxChars: number
@@ -51,7 +52,8 @@ export class TaskAsker implements Asker {
   async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
     this.#names.claim(key)
     const { tool: name, capabilities } = this.#task
-    requireCapabilities(question.needs, { name, capabilities })
+    // Folders are those of the client that made the call. Other questions wait for a client that can answer them.
+    if (question.needs.roots) requireCapabilities(question.needs, { name, capabilities })
     const { asked, answers } = this.#journal
     const digest = await digestOf(question.request)
     if (Object.hasOwn(answers, key) && asked[key] === digest) {

@@ -1,6 +1,7 @@
 /** The extension for skills, as a server has it. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Resource } from '../../protocol/model/resources.ts'
@@ -27,6 +28,7 @@ const MAX_PAGE = 50
  * server.extend(await skills('./skills'))
  */
 export async function skills(folder: string | URL, options: SkillsOptions = {}): Promise<ServerExtension> {
+  checkMembers('skills', options, { directoryRead: 1, watch: 1, scopes: 1, maxEntries: 1, onWarning: 1 })
   // Loaded on use: clients of skills run without Node.
   const { openSkillFolder } = await import('../node/skill-folder.ts')
   const source = await openSkillFolder(folder, options)

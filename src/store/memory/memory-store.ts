@@ -1,5 +1,6 @@
 /** `memoryStore`: the store of one process. */
 
+import { checkMembers } from '../../protocol/check-members.ts'
 import type { SharedStore } from '../shared-store.ts'
 import { memoryCounters } from './counters.ts'
 import { ExpiringMap } from './expiring-map.ts'
@@ -39,11 +40,9 @@ const LEASE_MS = 10_000
  * @example
  * const store = memoryStore({ maxSessions: 1000 })
  */
-export function memoryStore({
-  maxSessions = 10_000,
-  maxKeys = 100_000,
-  maxKeptBytes = 64 * 1024 * 1024,
-}: MemoryStoreOptions = {}): MemoryStore {
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  checkMembers('memoryStore', options, { maxSessions: 1, maxKeys: 1, maxKeptBytes: 1 })
+  const { maxSessions = 10_000, maxKeys = 100_000, maxKeptBytes = 64 * 1024 * 1024 } = options
   const start = Date.now() - performance.now()
   // Never goes back, as the system time does.
   const now = (): number => Math.floor(start + performance.now())

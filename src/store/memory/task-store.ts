@@ -1,5 +1,6 @@
 /** The default store of tasks: the memory of this process. */
 
+import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { expiryOf, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
@@ -20,7 +21,9 @@ const MAX_BYTES = 128 * 1024 * 1024
  * @example
  * server.extend(tasks({ store: memoryTaskStore({ maxBytes: 64 * 1024 * 1024 }) }))
  */
-export function memoryTaskStore({ maxBytes = MAX_BYTES }: MemoryTaskStoreOptions = {}): TaskStore {
+export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
+  checkMembers('memoryTaskStore', options, { maxBytes: 1 })
+  const { maxBytes = MAX_BYTES } = options
   const tasks = new Map<string, TaskRecord>()
   const counts = new Map<string, number>()
   const sizes = new Sizes()

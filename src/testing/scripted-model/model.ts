@@ -2,6 +2,7 @@
 
 import { CHARS_PER_TOKEN, estimateTokens, tokensIn } from '../../host/language-models/estimate-tokens.ts'
 import type { Model, ModelContent, ModelMessage, ModelPart, ModelRequest } from '../../host/language-models/language-model.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import type { ToolResultContent } from '../../protocol/model/sampling.ts'
 import { answerFrom, extract } from './extract.ts'
 import { type OfferedTool, type Plan, planCall, sides, steps } from './plan.ts'
@@ -19,7 +20,9 @@ export interface ScriptedOptions {
  * @example
  * const host = await createHost({ model: scriptedModel() })
  */
-export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model {
+export function scriptedModel(options: ScriptedOptions = {}): Model {
+  checkMembers('scriptedModel', options, { id: 1 })
+  const { id = 'scripted' } = options
   return {
     id,
     label: 'scripted (no language model)',

@@ -8,6 +8,7 @@ import { type TappedMessage, tapTarget } from '../../client/tap-target.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
 import { type Id, INTERNAL_ERROR, isId, type Params } from '../../jsonrpc/message.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import type { About, Link, Target } from '../../protocol/interfaces/link.ts'
 import { META } from '../../protocol/model/base.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
@@ -39,7 +40,9 @@ export interface ProxyOptions {
  *   onWarning: console.error,
  * })
  */
-export async function proxyStdio(target: Target, { input, output, signal, onMessage, onWarning }: ProxyOptions): Promise<void> {
+export async function proxyStdio(target: Target, options: ProxyOptions): Promise<void> {
+  checkMembers('proxyStdio', options, { input: 1, output: 1, signal: 1, onMessage: 1, onWarning: 1 })
+  const { input, output, signal, onMessage, onWarning } = options
   let forward: (passed: TappedMessage) => void = () => {}
   const link = await tapTarget(target, (passed) => {
     onMessage(passed)

@@ -5,6 +5,7 @@ import { isObject } from '../../base/json.ts'
 import type { TappedMessage } from '../../client/tap-target.ts'
 import { isId } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import { type Difference, differences } from './difference.ts'
 import { type Transcript, withoutSecrets } from './transcript-file.ts'
 
@@ -70,6 +71,7 @@ const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptio
  * const changed = exchanges.filter(({ differences }) => differences.length > 0)
  */
 export async function replayTranscript(transcript: Transcript, sender: ReplaySender, options: ReplayOptions): Promise<ReplayResult> {
+  checkMembers('replayTranscript', options, { signal: 1, withCalls: 1, methods: 1, onReplayed: 1, scrub: 1 })
   const { signal, withCalls = true, methods, onReplayed, scrub = (text) => text } = options
   const { exchanges: recorded, leftOut } = exchangesIn(transcript.messages)
   const exchanges: ReplayedExchange[] = []

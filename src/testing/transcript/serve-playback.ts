@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { onAbort } from '../../base/on-abort.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
+import { checkMembers } from '../../protocol/check-members.ts'
 import type { Playback } from './playback.ts'
 
 /** Options for `servePlayback`. */
@@ -22,7 +23,9 @@ export interface ServePlaybackOptions {
  * @example
  * await servePlayback(new Playback(messages), { input: process.stdin, output: process.stdout, signal })
  */
-export function servePlayback(playback: Playback, { input, output, signal }: ServePlaybackOptions): Promise<void> {
+export function servePlayback(playback: Playback, options: ServePlaybackOptions): Promise<void> {
+  checkMembers('servePlayback', options, { input: 1, output: 1, signal: 1 })
+  const { input, output, signal } = options
   return new Promise((resolve) => {
     const reader = new LineReader({
       maxLineBytes: DEFAULT_MAX_LINE_BYTES,

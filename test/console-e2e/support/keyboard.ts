@@ -1,7 +1,7 @@
 /** A person without a mouse: only keys, and the focus must always be visible. */
 
 import { expect } from 'vitest'
-import { afterQuiet, ENDED_CARDS, tabTo, type Window } from './windows.ts'
+import { afterQuiet, ENDED_CARDS, PATIENCE_MS, tabTo, type Window } from './windows.ts'
 
 export interface Keyboard {
   press(...keys: string[]): Promise<void>
@@ -61,7 +61,8 @@ export function keyboardOf(window: Window): Keyboard {
     type: (text) => keyboard.type(text),
     to,
     at: async (selector) => {
-      for (let presses = 0; presses < 120; presses++) {
+      const late = Date.now() + PATIENCE_MS
+      for (let presses = 0; presses < 120 || Date.now() < late; presses++) {
         if (await window.page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`)) return
         await keyboard.press('Tab')
       }

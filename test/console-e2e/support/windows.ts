@@ -1,6 +1,7 @@
 /** Windows of the console in a real Chromium. Each collects everything that must not happen in it. */
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 export interface Window {
   page: Page
@@ -89,11 +90,16 @@ const CALM_MS = 200
 
 /**
  * Waits until the quiet time of every question is over, in which clicks and keys do not count. A card that ended goes away after a moment; the
- * quiet time of the card that moves up then starts again. While the mouse is in the tray, the card stays.
+ * quiet time of the card that moves up then starts again.
  */
 export async function afterQuiet(page: Page): Promise<void> {
-  const end = Date.now() + 4_000
-  while (Date.now() < end && (await page.evaluate(ENDED_CARDS)) !== 0) await page.waitForTimeout(50)
+  const ended = async (): Promise<unknown> => {
+    const count = await page.evaluate(ENDED_CARDS)
+    // While the mouse is among the cards, those that have ended stay.
+    if (count !== 0) await page.mouse.move(1, 1)
+    return count
+  }
+  await expect.poll(ended, { timeout: 15_000 }).toBe(0)
   const late = Date.now() + 15_000
   for (let calmSince = Date.now(); Date.now() - calmSince < CALM_MS && Date.now() < late; ) {
     await page.waitForTimeout(40)
@@ -101,9 +107,35 @@ export async function afterQuiet(page: Page): Promise<void> {
   }
 }
 
+/** Waits until a dialog is open and has the focus. Keys that come earlier go to the page. */
+export const dialogHasFocus = (page: Page): Promise<void> => page.locator('[role="dialog"]:focus-within').first().waitFor()
+
+/** Opens the palette and types into it. */
+export async function typeIntoPalette(page: Page, text: string): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.locator('[role="dialog"] [role="combobox"]:focus').waitFor()
+  await page.keyboard.type(text)
+}
+
+/** Goes to another page with `g` and its key. The page forgets the first key after a moment, and a busy machine can be later than that. */
+export async function goWithKeys(page: Page, key: string, address: RegExp): Promise<void> {
+  const there = async (): Promise<string> => {
+    if (!address.test(page.url())) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key)
+    }
+    return page.url()
+  }
+  await expect.poll(there, { interval: 250 }).toMatch(address)
+}
+
+/** How long Tab looks for a control that is not there yet. */
+export const PATIENCE_MS = 10_000
+
 /** Presses Tab until the control with this name has the focus, as a person without a mouse does. */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
-  for (let presses = 0; presses < 120; presses++) {
+  const late = Date.now() + PATIENCE_MS
+  for (let presses = 0; presses < 120 || Date.now() < late; presses++) {
     const focused = (await page.evaluate(
       `(({ activeElement: at }) => (at?.getAttribute('aria-label') ?? at?.labels?.[0]?.innerText ?? at?.innerText ?? '').trim())(document)`,
     )) as string

@@ -71,6 +71,25 @@ for (const revision of ['2025-11-25', '2026-07-28'] as const)
       expect(host.events.filter(({ kind }) => kind === 'task').length).toBeGreaterThan(1)
     })
 
+    test('a task that has ended stays so while the host lists its tasks', async () => {
+      for (let round = 0; round < 10; round++) {
+        const { server, go } = serverOf()
+        const host = await newHost({ servers: { jobs: server }, ask: person() })
+        const task = await host.callTask('jobs__any', {}, PERSON)
+        const seen: boolean[] = []
+        const listing = (async () => {
+          for (let more = 0; more < 5; task.isOver && more++) {
+            await host.tasks()
+            seen.push(task.isOver)
+          }
+        })()
+        go.open('done')
+        await task.result()
+        await listing
+        expect(seen.lastIndexOf(false)).toBeLessThan(seen.indexOf(true))
+      }
+    })
+
     test('a question of a task goes to the person and names the task', async () => {
       const { server } = serverOf()
       const asker = person(({ subject }) =>

@@ -4,6 +4,7 @@
  */
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
+import { checkMembers, type Members } from '../../../protocol/check-members.ts'
 import { McpError, UrlElicitationRequired } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { basicCredentials, randomSecret, sha256 } from '../../oauth-crypto.ts'
@@ -93,6 +94,26 @@ const MARGIN_MS = 30_000
 /** How long to wait for another replica that renews the same token. */
 const RENEWAL_MS = 30_000
 
+const MEMBERS: Members<ThirdPartyOptions> = {
+  name: 1,
+  url: 1,
+  authorizationEndpoint: 1,
+  tokenEndpoint: 1,
+  clientId: 1,
+  clientSecret: 1,
+  scopes: 1,
+  issuer: 1,
+  accounts: 1,
+  store: 1,
+  whoIs: 1,
+  login: 1,
+  visits: 1,
+  ttlMs: 1,
+  fetch: 1,
+  onConnected: 1,
+  onError: 1,
+}
+
 /**
  * Connects accounts of people at a third party.
  *
@@ -103,6 +124,7 @@ const RENEWAL_MS = 30_000
  * ```
  */
 export function thirdParty(options: ThirdPartyOptions): ThirdParty {
+  checkMembers('thirdParty', options, MEMBERS)
   return new OAuthThirdParty(options)
 }
 

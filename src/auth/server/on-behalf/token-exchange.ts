@@ -5,8 +5,10 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { type Clock, systemClock } from '../../../base/clock.ts'
+import { checkMembers } from '../../../protocol/check-members.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
+import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { basicCredentials, sha256 } from '../../oauth-crypto.ts'
 import { type Fetch, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
@@ -66,13 +68,22 @@ interface Exchanged {
  * ```
  */
 export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
+  checkMembers('tokenExchange', options, {
+    issuer: 1,
+    tokenEndpoint: 1,
+    clientId: 1,
+    clientSecret: 1,
+    limits: 1,
+    fetch: 1,
+    clock: 1,
+  })
   return createExchange(options, MAX_EXCHANGED)
 }
 
 /** @param maxKnown only tests set it */
 export function createExchange(options: TokenExchangeOptions, maxKnown: number): ExchangeToken {
   const { clock = systemClock } = options
-  const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, ...options.limits }
+  const limits = withDefaults(DEFAULT_RESOURCE_SERVER_LIMITS, options.limits)
   const bounds = { ...limits, fetch: options.fetch ?? issuerFetch(options.issuer, [options.tokenEndpoint], limits) }
   const issuer = new Issuer({ issuer: options.issuer }, bounds, clock)
   if (options.tokenEndpoint !== undefined) secureUrl(options.tokenEndpoint, 'The token endpoint')

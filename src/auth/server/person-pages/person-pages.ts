@@ -6,6 +6,7 @@
  * the page for each client, and the response of the third party must arrive once, in the same browser, within ten minutes.
  */
 
+import { checkMembers, type Members } from '../../../protocol/check-members.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import { readBody } from '../../fetch/bounded-body.ts'
@@ -57,6 +58,19 @@ const MAX_TTL_MS = 10 * 60_000
 /** The form has two short fields. */
 const MAX_FORM_BYTES = 4096
 
+const MEMBERS: Members<PersonPagesOptions> = {
+  url: 1,
+  question: 1,
+  details: 1,
+  whoIs: 1,
+  login: 1,
+  leave: 1,
+  finish: 1,
+  visits: 1,
+  ttlMs: 1,
+  onError: 1,
+}
+
 /**
  * Serves pages that only the caller of a tool can use.
  *
@@ -67,6 +81,7 @@ const MAX_FORM_BYTES = 4096
  * ```
  */
 export function personPages(options: PersonPagesOptions): PersonPages {
+  checkMembers('personPages', options, MEMBERS)
   return new Pages(options)
 }
 

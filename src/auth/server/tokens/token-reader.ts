@@ -1,6 +1,7 @@
 /** Finds the issuer of a token and checks the token: a JWT with the keys of the issuer, any other by introspection. */
 
 import type { Clock } from '../../../base/clock.ts'
+import { checkMembers } from '../../../protocol/check-members.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
 import type { Fetch, FetchBounds } from '../fetch-json.ts'
@@ -40,6 +41,7 @@ export class TokenReader {
     })
     for (const each of given) {
       const about: IssuerOptions = typeof each === 'string' ? { issuer: each } : each
+      checkMembers('issuer', about, { issuer: 1, jwksUri: 1, algorithms: 1, typ: 1, clientIdClaim: 1, introspection: 1 })
       this.#issuers.set(about.issuer, new Issuer(about, boundsFor(about), clock))
     }
     const introspecting = [...this.#issuers.values()].filter(({ options: { introspection } }) => introspection)

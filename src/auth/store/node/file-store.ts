@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { userFolder } from '../../../files/user-folder.ts'
+import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions } from '../options.ts'
 import type { TokenStore } from '../token-store.ts'
 import { openSealedFolder } from './sealed-folder.ts'
@@ -21,7 +22,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<TokenSto
     passphrase: options.passphrase,
     keychain: options.keychain,
     maxEntryBytes: MAX_ENTRY_BYTES,
-    limits: { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits },
+    limits: withDefaults(DEFAULT_FILE_STORE_LIMITS, options.limits),
     onWarning,
   })
   return {

@@ -6,6 +6,7 @@ import { withLockFile } from '../../../files/lock-file.ts'
 import { privateFolder } from '../../../files/private-file.ts'
 import { userFolder } from '../../../files/user-folder.ts'
 import { McpError } from '../../../protocol/errors.ts'
+import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type KeychainStoreOptions } from '../options.ts'
 import type { TokenStore } from '../token-store.ts'
 import { systemKeychain, withStoreErrors } from './keychain.ts'
@@ -15,7 +16,7 @@ export async function openKeychainStore(options: KeychainStoreOptions): Promise<
   if (!found) throw new McpError('ERR_STORE', 'Expected a keychain on this system, but found none, or it is locked')
   const keychain = withStoreErrors(found)
   const folder = resolve(options.folder ?? userFolder('tokens'))
-  const limits = { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits }
+  const limits = withDefaults(DEFAULT_FILE_STORE_LIMITS, options.limits)
   await privateFolder(folder)
   return {
     get: (key) => keychain.read(`token ${key}`),
