@@ -60,6 +60,16 @@ const sidebar = {
   '/api/': [{ ...api, collapsed: false }, ...pages.map((section) => ({ ...section, collapsed: true }))],
 }
 
+/** The pages of the examples are outside of docs/. The site has copies of them as text. */
+function linkExamples({ tokens }) {
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    const [, path] = /^\.\.\/(examples\/.+)\.md$/.exec(token.attrGet?.('href') ?? '') ?? []
+    if (path === undefined) continue
+    token.attrSet('href', `/${path}.txt`)
+    token.attrSet('target', '_self')
+  }
+}
+
 /** What the search knows of a page: all of it, but of the API reference only headings and prose. Colours for code would take seconds. */
 function searched(source, env, md) {
   const isApi = env.relativePath.startsWith('api/')
@@ -78,7 +88,7 @@ export default defineConfig({
   metaChunk: true,
   vite: { publicDir: `${root}console/public`, build: { chunkSizeWarningLimit: 4000 } },
   lastUpdated: false,
-  markdown: { anchor: { slugify: slug } },
+  markdown: { anchor: { slugify: slug }, config: (md) => md.core.ruler.push('examples', linkExamples) },
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   transformPageData(page) {
     if (page.relativePath === 'index.md') return { title: 'Documentation', frontmatter: { ...page.frontmatter, ...HOME } }
