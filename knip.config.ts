@@ -34,7 +34,6 @@ export default {
         '@sqlite.org/sqlite-wasm',
         'express',
         'oidc-provider',
-        'zod',
       ],
       ignoreBinaries: ['biome', 'vite'],
     },
@@ -43,8 +42,21 @@ export default {
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
+      // SQLite is for examples/, and NestJS and Elysia are for docs/frameworks.md, whose code the tests of the documentation run.
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6', '@sqlite.org/sqlite-wasm'],
+      ignoreDependencies: [
+        '@arethetypeswrong/cli',
+        'publint',
+        '@biomejs/biome',
+        'tsx',
+        'axe-core',
+        'ioredis-v6',
+        '@sqlite.org/sqlite-wasm',
+        /^@nestjs\//,
+        'elysia',
+        'reflect-metadata',
+        'rxjs',
+      ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
