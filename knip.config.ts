@@ -38,7 +38,6 @@ export default {
         '@sqlite.org/sqlite-wasm',
         'express',
         'oidc-provider',
-        'zod',
       ],
       ignoreBinaries: ['biome', 'vite'],
     },
@@ -47,6 +46,7 @@ export default {
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
+      // SQLite is for examples/, and NestJS and Elysia are for docs/frameworks.md, whose code the tests of the documentation run.
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
       ignoreDependencies: [
         '@arethetypeswrong/cli',
@@ -56,6 +56,10 @@ export default {
         'axe-core',
         'ioredis-v6',
         '@sqlite.org/sqlite-wasm',
+        /^@nestjs\//,
+        'elysia',
+        'reflect-metadata',
+        'rxjs',
       ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
