@@ -36,7 +36,8 @@ const others = { include: ['test/**/*.test.ts'], exclude: [...WAITING, ...togeth
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/build.ts', 'test/conformance/set-up.ts'],
+    // The portable tests (scripts/portable.mjs) do not need the Node of the conformance suite.
+    globalSetup: ['test/support/build.ts', ...(process.env.PORTICO_PORTABLE ? [] : ['test/conformance/set-up.ts'])],
     maxWorkers: 2,
     sequence: { sequencer: LongFirst },
     projects: [

@@ -51,6 +51,13 @@ export function run(command, args, options = {}) {
   process.exit(status ?? 1)
 }
 
+/** Runs npm. On Windows `npm` is a script that Node cannot start, so the npm that runs this command is started with Node. */
+function runNpm(args, options) {
+  const npm = process.env.npm_execpath
+  if (process.platform === 'win32' && npm?.endsWith('.js')) run(process.execPath, [npm, ...args], options)
+  else run('npm', args, options)
+}
+
 /**
  * Installs missing packages. Running the product needs those of the package and of its page (`console/package.json`); tests, checks and
  * benchmarks need those of the other private workspaces (`test`, `bench`, `site`) as well.
@@ -67,7 +74,7 @@ export function installDependencies({ isForTests = true } = {}) {
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   // Only if the test dependencies are missing: this option would remove them.
   if (!isForTests && !hasTests) args.push('--workspace=console', '--include-workspace-root')
-  run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
+  runNpm(args, { stdio: ['ignore', process.stderr, 'inherit'] })
   if (!isForTests && !hasTests) removeUnusedPeers()
 }
 

@@ -1,10 +1,11 @@
 /** Starts a server process without a shell, in its own process group, and ends the whole group. */
 
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { redactText } from '../base/text/redact.ts'
 import { McpError } from '../protocol/errors.ts'
 import { childEnvironment } from './environment.ts'
+import { systemProgram, windowsCommand } from './windows-command.ts'
 
 /** The command of a server process. */
 export interface ProcessOptions {
@@ -52,15 +53,20 @@ export function startChild(options: ProcessOptions): Promise<Child> {
   })
 }
 
-const spawnGroup = ({ command, args = [], cwd, env }: ProcessOptions): Child =>
-  spawn(command, [...args], {
+function spawnGroup({ command, args = [], cwd, env: declared }: ProcessOptions): Child {
+  const env = childEnvironment(declared)
+  const isWindows = process.platform === 'win32'
+  const start = isWindows ? windowsCommand(command, args, { cwd, env }) : { command, args: [...args] }
+  return spawn(start.command, start.args, {
     cwd,
-    env: childEnvironment(env),
+    env,
     shell: false,
-    detached: process.platform !== 'win32',
+    detached: !isWindows,
     windowsHide: true,
+    ...('windowsVerbatimArguments' in start && { windowsVerbatimArguments: start.windowsVerbatimArguments }),
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+}
 
 function describeSpawnError({ command, cwd }: ProcessOptions, { code, message }: NodeJS.ErrnoException): string {
   const why =
@@ -125,8 +131,12 @@ function exits(child: ChildProcess, ms: number): Promise<boolean> {
 /** Signals the group; false when no process is left. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   if (child.pid === undefined) return false
+  const isWindows = process.platform === 'win32'
+  // Windows has no groups. A script runs its program as a child of cmd.exe, and ending only cmd.exe would leave the program behind.
+  if (isWindows && signal !== 0)
+    spawnSync(systemProgram('taskkill.exe'), ['/pid', `${child.pid}`, '/t', '/f'], { windowsHide: true, stdio: 'ignore' })
   try {
-    process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal)
+    process.kill(isWindows ? child.pid : -child.pid, signal)
     return true
   } catch {
     return false

@@ -29,7 +29,10 @@ const INHERITED =
  */
 export function childEnvironment(declared: Readonly<Record<string, string>> = {}): Record<string, string> {
   const environment: Record<string, string> = {}
+  // Names have no case on Windows: of `PATH` and a declared `Path` only the declared one may be left.
+  const replaced = new Set(process.platform === 'win32' ? Object.keys(declared).map((name) => name.toUpperCase()) : [])
   for (const name of INHERITED) {
+    if (replaced.has(name)) continue
     const value = process.env[name]
     // A value that begins with () is an exported shell function.
     if (value !== undefined && !value.startsWith('()')) environment[name] = value

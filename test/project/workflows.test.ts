@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+// @ts-expect-error a plain script without types
+import { root } from '../../scripts/setup.mjs'
+
+const FOLDER = `${root}.github/workflows`
+
+interface Step {
+  uses?: string
+  run?: string
+  with?: Record<string, unknown>
+  env?: Record<string, string>
+}
+interface Job {
+  'runs-on': string
+  'timeout-minutes': number
+  permissions?: Record<string, string>
+  strategy?: { matrix: { os: string[] } }
+  steps: Step[]
+}
+interface Workflow {
+  on: Record<string, unknown>
+  permissions: Record<string, string>
+  jobs: Record<string, Job>
+}
+
+const textOf = (name: string): string => readFileSync(`${FOLDER}/${name}`, 'utf8')
+const read = (name: string): Workflow => parse(textOf(name)) as Workflow
+const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> }
+
+describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
+  const workflow = read(name)
+  const jobs = Object.values(workflow.jobs)
+
+  test('every action is pinned to a commit, with its version as a comment', () => {
+    const lines = textOf(name)
+      .split('\n')
+      .filter((line) => /\buses:/.test(line))
+    expect(lines.length).toBeGreaterThan(0)
+    for (const line of lines) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  })
+
+  test('it may only read by default, and every job ends after a time', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' })
+    for (const job of jobs) expect(job['timeout-minutes']).toBeLessThanOrEqual(60)
+  })
+
+  test('no line for a shell contains an expression, because its value could contain a command', () => {
+    for (const step of jobs.flatMap((job) => job.steps)) expect(step.run ?? '').not.toContain('${{')
+  })
+
+  test('its npm commands exist', () => {
+    for (const step of jobs.flatMap((job) => job.steps))
+      for (const [, script = ''] of (step.run ?? '').matchAll(/npm run ([\w:-]+)/g)) expect(Object.keys(scripts)).toContain(script)
+  })
+})
+
+test('the portable tests run on Linux, macOS and Windows, and all tests on Linux', () => {
+  const { on, jobs } = read('test.yml')
+  expect(Object.keys(on)).toEqual(['push', 'pull_request'])
+  const runs = (job: Job | undefined): string[] => job?.steps.flatMap((step) => step.run ?? []) ?? []
+  expect(jobs.portable?.strategy?.matrix.os.map((os) => os.split('-')[0])).toEqual(['ubuntu', 'macos', 'windows'])
+  expect(runs(jobs.portable)).toContain('npm run test:portable')
+  expect(jobs.whole?.['runs-on']).toMatch(/^ubuntu-/)
+  expect(runs(jobs.whole)).toContain('npm test')
+})
