@@ -15,19 +15,19 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 45, without: ['server', 'node'] },
   { subpath: 'portico/server', maxKb: 48, without: ['client', 'node'] },
-  { subpath: 'portico/client', maxKb: 42.5, without: ['server', 'node'] },
-  { subpath: 'portico/stdio', maxKb: 12, without: ['server', 'client'] },
-  { subpath: 'portico/http', maxKb: 32.5, without: ['server', 'client'] },
+  { subpath: 'portico/client', maxKb: 43, without: ['server', 'node'] },
+  { subpath: 'portico/stdio', maxKb: 12.5, without: ['server', 'client'] },
+  { subpath: 'portico/http', maxKb: 33, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
   { subpath: 'portico/host', maxKb: 208, without: ['server'] },
   { subpath: 'portico/console', maxKb: 215, without: [] },
   { subpath: 'portico/policy', maxKb: 36, without: ['server', 'client'] },
-  { subpath: 'portico/testing', maxKb: 100, without: ['node'] },
-  { subpath: 'portico/extensions', maxKb: 20, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/testing', maxKb: 101, without: ['node'] },
+  { subpath: 'portico/extensions', maxKb: 20.5, without: ['server', 'client', 'node'] },
   { subpath: 'portico/openapi', maxKb: 54, without: ['client', 'node'] },
   { subpath: 'portico/compose', maxKb: 16, without: ['server', 'client', 'node'] },
   { subpath: 'portico/apps', maxKb: 14, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/tasks', maxKb: 31.5, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/tasks', maxKb: 32, without: ['server', 'client', 'node'] },
   { subpath: 'portico/skills', maxKb: 22, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },
@@ -57,7 +57,9 @@ try {
   }
   weighPage()
   const seen = new Set()
-  for (const row of SUBPATHS) for (const mark of await weigh(row)) seen.add(mark)
+  const tooLarge = []
+  for (const row of SUBPATHS) for (const mark of await weigh(row, tooLarge)) seen.add(mark)
+  if (tooLarge.length > 0) throw new Error(tooLarge.join('\n'))
   const unseen = Object.keys(MARKS).filter((mark) => !seen.has(mark))
   if (unseen.length > 0) throw new Error(`No bundle contains the marks of ${unseen.join(', ')}, so the check for them proves nothing`)
 } finally {
@@ -79,8 +81,8 @@ function must(command, args) {
   return stdout
 }
 
-/** Bundles a subpath, prints its size and returns the marks in it. */
-async function weigh({ subpath, maxKb, without }) {
+/** Bundles a subpath, prints its size and returns the marks in it. A size above the maximum becomes a line in `tooLarge`. */
+async function weigh({ subpath, maxKb, without }, tooLarge) {
   const { outputFiles } = await build({
     stdin: { contents: `export * from '${subpath}'`, resolveDir: root },
     bundle: true,
@@ -98,7 +100,7 @@ async function weigh({ subpath, maxKb, without }) {
   const text = reachable(entry, outputFiles)
   const kb = gzipSync(text).length / 1000
   console.log(`${subpath.padEnd(22)} ${kb.toFixed(1).padStart(5)} of ${maxKb} kB`)
-  if (kb > maxKb) throw new Error(`The bundle of ${subpath} has ${kb.toFixed(1)} kB; the maximum is ${maxKb} kB`)
+  if (kb > maxKb) tooLarge.push(`The bundle of ${subpath} has ${kb.toFixed(2)} kB; the maximum is ${maxKb} kB`)
   const found = Object.keys(MARKS).filter((mark) => text.includes(MARKS[mark]))
   for (const mark of without)
     if (found.includes(mark)) throw new Error(`The bundle of ${subpath} must not contain ${JSON.stringify(MARKS[mark])}`)
