@@ -29,6 +29,7 @@ export default {
         '@openai/agents',
         '@opentelemetry/api',
         'ioredis',
+        'typescript',
         // What the examples use is in the workspace of the tests.
         '@hono/node-server',
         '@sqlite.org/sqlite-wasm',
@@ -39,12 +40,26 @@ export default {
       ignoreBinaries: ['biome', 'vite'],
     },
     test: {
-      entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,order,property-settings}.ts', 'conformance/set-up.ts'],
+      entry: [
+        '**/*.test.ts',
+        '**/fixtures/*.{mjs,ts}',
+        'cli/migrate/corpus/*.ts',
+        'support/{build,order,property-settings}.ts',
+        'conformance/set-up.ts',
+      ],
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6', '@sqlite.org/sqlite-wasm'],
+      ignoreDependencies: [
+        '@arethetypeswrong/cli',
+        'publint',
+        '@biomejs/biome',
+        'tsx',
+        'axe-core',
+        'ioredis-v6',
+        '@sqlite.org/sqlite-wasm',
+      ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
     site: {
