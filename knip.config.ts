@@ -43,7 +43,7 @@ export default {
       entry: [
         '**/*.test.ts',
         '**/fixtures/*.{mjs,ts}',
-        'cli/migrate/corpus/*.ts',
+        'cli/{migrate/corpus,generate/expected}/*.ts',
         'support/{build,order,property-settings}.ts',
         'conformance/set-up.ts',
       ],

@@ -34,6 +34,7 @@ const COMMANDS = {
   serve: { group: 'Author', load: async () => (await import('./commands/serve.ts')).registerServe },
   install: { group: 'Author', load: async () => (await import('./commands/install.ts')).registerInstall },
   uninstall: { group: 'Author', load: async () => (await import('./commands/install.ts')).registerUninstall },
+  generate: { group: 'Author', load: async () => (await import('./commands/generate.ts')).registerGenerate },
   migrate: { group: 'Author', load: async () => (await import('./commands/migrate.ts')).registerMigrate },
   inspect: { group: 'Author', load: async () => (await import('./commands/inspect.ts')).registerInspect },
   record: { group: 'Author', load: async () => (await import('./commands/record.ts')).registerRecord },
