@@ -29,7 +29,6 @@ export default {
         '@openai/agents',
         '@opentelemetry/api',
         'ioredis',
-        'typescript',
         // What the examples use is in the workspace of the tests.
         '@hono/node-server',
         '@sqlite.org/sqlite-wasm',

@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts'
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 const SKIPPED = ['node_modules', 'dist', 'build', 'coverage']
-export const MAX_FILES = 10_000
+const MAX_FILES = 10_000
 
 /** Folders are searched without `node_modules`, output folders and hidden ones. Links are not followed. */
 export async function sourceFiles(folder: string, paths: readonly string[]): Promise<string[]> {
