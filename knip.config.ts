@@ -42,7 +42,13 @@ export default {
       ignoreBinaries: ['biome', 'vite'],
     },
     test: {
-      entry: ['**/*.test.ts', '**/fixtures/*.{mjs,ts}', 'support/{build,order,property-settings}.ts', 'conformance/set-up.ts'],
+      entry: [
+        '**/*.test.ts',
+        '**/fixtures/*.{mjs,ts}',
+        'cli/{migrate/corpus,generate/expected}/*.ts',
+        'support/{build,order,property-settings}.ts',
+        'conformance/set-up.ts',
+      ],
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).

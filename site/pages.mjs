@@ -80,17 +80,13 @@ const SECTIONS = [
   },
 ]
 
-/** Pages that are being written. They join the sidebar with their file. Every other page must exist. */
-export const PLANNED = ['migration.md', 'generate.md']
-
 /** @returns the sections with their pages. Fails if a file is missing. */
 export function sections() {
   return SECTIONS.map(({ title, pages }) => ({
     title,
-    pages: pages.filter(({ file }) => {
-      if (existsSync(docs + file)) return true
-      if (PLANNED.includes(file)) return false
-      throw new Error(`site/pages.mjs names docs/${file}, which does not exist`)
+    pages: pages.map((page) => {
+      if (existsSync(docs + page.file)) return page
+      throw new Error(`site/pages.mjs names docs/${page.file}, which does not exist`)
     }),
   }))
 }

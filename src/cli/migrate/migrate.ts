@@ -1,0 +1,36 @@
+/** Moves one file to Portico. */
+
+import { isFastMcp, moveFastMcp } from './fastmcp.ts'
+import { type Leftover, Program } from './program.ts'
+import { isSdkV1, moveSdkV1 } from './sdk-v1.ts'
+import { isSdkV2, moveSdkV2 } from './sdk-v2.ts'
+import type { TypeScript } from './syntax.ts'
+
+export interface Migrated {
+  text: string
+  /** The libraries that the file uses. */
+  from: string[]
+  leftovers: Leftover[]
+}
+
+const LIBRARIES = [
+  { name: 'the official SDK v1', isOf: isSdkV1, move: moveSdkV1 },
+  { name: 'the official SDK v2', isOf: isSdkV2, move: moveSdkV2 },
+  { name: 'FastMCP', isOf: isFastMcp, move: moveFastMcp },
+]
+
+/** @returns undefined if the file imports none of the libraries */
+export function migrateText(ts: TypeScript, file: string, text: string): Migrated | undefined {
+  let current = text
+  const from: string[] = []
+  const leftovers: Leftover[] = []
+  for (const { name, isOf, move } of LIBRARIES) {
+    const program = new Program(ts, file, current)
+    if (![...program.imports.values()].some(({ module }) => isOf(module))) continue
+    move(program)
+    from.push(name)
+    leftovers.push(...program.leftovers)
+    current = program.edits.result()
+  }
+  return from.length === 0 ? undefined : { text: current, from, leftovers }
+}

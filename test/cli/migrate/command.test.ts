@@ -1,0 +1,68 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { textDiff } from '../../../src/cli/migrate/text-diff.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+import { portico } from '../support/cli.ts'
+
+const newFolder = temporaryFolders()
+const corpus = (name: string): string => readFileSync(fileURLToPath(new URL(`corpus/${name}`, import.meta.url)), 'utf8')
+
+/** A project with TypeScript 6, two servers, and a file that is not meant. */
+function project(): string {
+  const folder = newFolder()
+  mkdirSync(join(folder, 'src'))
+  mkdirSync(join(folder, 'node_modules', 'other'), { recursive: true })
+  symlinkSync(dirname(createRequire(import.meta.url).resolve('typescript-v6/package.json')), join(folder, 'node_modules', 'typescript'))
+  writeFileSync(join(folder, 'src', 'tools.ts'), corpus('v1-tools.before.ts'))
+  writeFileSync(join(folder, 'src', 'http.ts'), corpus('v1-http.before.ts'))
+  writeFileSync(join(folder, 'src', 'plain.ts'), 'export const one = 1\n')
+  writeFileSync(join(folder, 'node_modules', 'other', 'index.ts'), corpus('v1-tools.before.ts'))
+  return folder
+}
+
+test('it shows the changes, makes them with --write, and says what is left and why', async () => {
+  const folder = project()
+  const file = (name: string): string => readFileSync(join(folder, name), 'utf8')
+  const shown = await portico(['migrate'], { cwd: folder })
+  expect(shown.code).toBe(0)
+  expect(shown.stdout).toContain("-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'")
+  expect(shown.stdout).toContain('+  serveStdio(server)')
+  expect(shown.stdout).not.toContain('plain.ts')
+  expect(shown.stderr).toContain('Nothing was changed')
+  expect(file('src/tools.ts')).toBe(corpus('v1-tools.before.ts'))
+
+  const written = await portico(['migrate', 'src', '--write'], { cwd: folder })
+  expect(written.code).toBe(0)
+  expect(written.stdout).toBe('')
+  expect(written.stderr).toContain('src/tools.ts: moved from the official SDK v1\n')
+  expect(written.stderr).toContain('src/http.ts: moved from the official SDK v1, 4 left to you')
+  expect(written.stderr).toContain('line 8: the caller and its claims are in caller')
+  expect(file('src/tools.ts')).toBe(corpus('v1-tools.after.ts'))
+  expect(file('src/http.ts')).toBe(corpus('v1-http.after.txt'))
+  expect(file('node_modules/other/index.ts')).toBe(corpus('v1-tools.before.ts'))
+})
+
+test('a path that does not exist is refused', async () => {
+  const { code, stderr } = await portico(['migrate', 'nowhere'], { cwd: project() })
+  expect(code).toBe(2)
+  expect(stderr).toContain('There is no nowhere')
+})
+
+test('without the parser of TypeScript it says what to install', async () => {
+  const { code, stderr } = await portico(['migrate'], { cwd: newFolder() })
+  expect(code).toBe(2)
+  expect(stderr).toContain('npm install --save-dev @typescript/typescript6')
+})
+
+test('a diff has one place for each change, with three lines around it', () => {
+  const before = Array.from({ length: 30 }, (_, i) => `line ${i}`)
+  const after = before.with(2, 'new').toSpliced(20, 1)
+  const places = textDiff(before.join('\n'), after.join('\n'))
+  expect(places.map((place) => place.map(({ sign, text }) => sign + text))).toEqual([
+    [' line 0', ' line 1', '-line 2', '+new', ' line 3', ' line 4', ' line 5'],
+    [' line 17', ' line 18', ' line 19', '-line 20', ' line 21', ' line 22', ' line 23'],
+  ])
+})
