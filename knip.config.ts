@@ -14,6 +14,10 @@ export default {
         'src/host/policy-tools/index.ts!',
         'src/adapters/*/index.ts!',
         'src/cli/index.ts!',
+        // What `imports` of package.json gives to bundles for browsers and Workers (scripts/node-imports.mjs).
+        'src/http/client/dispatcher/fetch.ts!',
+        'src/auth/fetch/plain-connect.ts!',
+        'src/protocol/needs-node.ts!',
         'scripts/*.mjs',
         'examples/**/*.{mjs,ts}',
       ],
@@ -34,7 +38,6 @@ export default {
         '@sqlite.org/sqlite-wasm',
         'express',
         'oidc-provider',
-        'zod',
       ],
       ignoreBinaries: ['biome', 'vite'],
     },
@@ -43,15 +46,24 @@ export default {
       project: ['**/*.{ts,mjs}'],
       // The types of React are for console/, which is installed without them when it is only built.
       // ioredis-v6 is linked as ioredis (scripts/setup.mjs).
+      // SQLite is for examples/, and NestJS and Elysia are for docs/frameworks.md, whose code the tests of the documentation run.
       // tsx is loaded by `portico serve` and by the templates, from folders that link it.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', '@biomejs/biome', 'tsx', 'axe-core', 'ioredis-v6', '@sqlite.org/sqlite-wasm'],
+      ignoreDependencies: [
+        '@arethetypeswrong/cli',
+        'publint',
+        '@biomejs/biome',
+        'tsx',
+        'axe-core',
+        'ioredis-v6',
+        '@sqlite.org/sqlite-wasm',
+        /^@nestjs\//,
+        'elysia',
+        'reflect-metadata',
+        'rxjs',
+      ],
     },
     console: { project: ['src/**/*.{ts,tsx}!'] },
-    site: {
-      entry: ['build.mjs', '.vitepress/config.mjs', '.vitepress/theme/index.mjs'],
-      project: ['**/*.mjs', '.vitepress/**/*.mjs'],
-      ignoreDependencies: ['typescript', 'typedoc-plugin-markdown'],
-    },
+    site: { entry: ['build.mjs'], project: ['**/*.mjs', '.vitepress/**/*.mjs'], ignoreDependencies: ['typedoc-plugin-markdown'] },
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },

@@ -28,7 +28,7 @@ export const usual = {
 } as const
 
 /** Long files that wait for other processes, and for nothing within a short time: a third worker uses the two cores meanwhile. */
-const WAITING = ['cli', 'console-e2e', 'interop', 'conformance'].map((folder) => `test/${folder}/**/*.test.ts`)
+const WAITING = ['cli', 'console-e2e', 'interop', 'conformance', 'runtimes'].map((folder) => `test/${folder}/**/*.test.ts`)
 const isLimited = process.argv.some((argument) => argument.startsWith('--maxWorkers'))
 const waiting = { include: WAITING, ...(!isLimited && { maxWorkers: 3 }), sequence: { groupOrder: 0 } }
 

@@ -8,6 +8,7 @@ const bin = (name) => `${root}/node_modules/.bin/${name}`
 const steps = [
   ['format and lint', bin('biome'), ['check', '.']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
+  ['types of the examples', bin('tsc'), ['-p', 'examples/tsconfig.json']],
   ['types of the page', bin('tsc'), ['-p', 'console/tsconfig.json']],
   ['dead code', bin('knip'), []],
   ['code that only tests use', bin('knip'), ['--production']],

@@ -13,4 +13,5 @@ if (args.length > 0) run(process.execPath, ['node_modules/vitest/vitest.mjs', 'r
 else {
   runAllTests()
   run(process.execPath, ['scripts/trace.mjs', '--summary'])
+  run(process.execPath, ['scripts/runtimes.mjs'])
 }

@@ -7,7 +7,7 @@ import { slug } from './slug.mjs'
 import { root, subpaths } from './subpaths.mjs'
 
 /** The folder of the pages. git ignores it, and the package does not contain it. */
-export const apiFolder = `${root}docs/api`
+const apiFolder = `${root}docs/api`
 
 export async function writeApiReference() {
   rmSync(apiFolder, { recursive: true, force: true })

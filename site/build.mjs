@@ -1,6 +1,6 @@
 /** npm run site: writes the API reference, builds the documentation site into site/dist, and checks every link in it. */
 
-import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { build } from 'vitepress'
 import { writeApiReference } from './api.mjs'
@@ -16,6 +16,10 @@ for (const file of ['llms.txt', 'docs/images/console-tools.webp', ...markdown()]
   const target = `${folder}/${file.replace('docs/images/', 'images/')}`
   mkdirSync(dirname(target), { recursive: true })
   copyFileSync(root + file, target)
+}
+for (const name of readdirSync(`${root}examples`).filter((name) => existsSync(`${root}examples/${name}/README.md`))) {
+  mkdirSync(`${folder}/examples/${name}`, { recursive: true })
+  copyFileSync(`${root}examples/${name}/README.md`, `${folder}/examples/${name}/README.txt`)
 }
 const broken = brokenLinks(folder)
 if (broken.length > 0) throw new Error(`Links that lead nowhere:\n${broken.join('\n')}`)

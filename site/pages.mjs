@@ -81,7 +81,7 @@ const SECTIONS = [
 ]
 
 /** Pages that are being written. They join the sidebar with their file. Every other page must exist. */
-const PLANNED = ['runtimes.md', 'frameworks.md', 'authorization-recipes.md', 'examples.md', 'migration.md', 'generate.md']
+export const PLANNED = ['runtimes.md', 'frameworks.md', 'authorization-recipes.md', 'examples.md', 'migration.md', 'generate.md']
 
 /** @returns the sections with their pages. Fails if a file is missing. */
 export function sections() {

@@ -44,18 +44,31 @@ const HOME = {
   ],
 }
 
-const sidebar = [
-  ...sections().map(({ title, pages }) => ({
-    text: title,
-    collapsed: false,
-    items: pages.map(({ file, name }) => ({ text: name, link: `/${file.replace(/\.md$/, '')}` })),
-  })),
-  {
-    text: 'API reference',
-    collapsed: true,
-    items: [{ text: 'Overview', link: '/api/' }, ...subpaths().map(({ name }) => ({ text: name, link: `/api/${name}` }))],
-  },
-]
+const pages = sections().map(({ title, pages }) => ({
+  text: title,
+  collapsed: false,
+  items: pages.map(({ file, name }) => ({ text: name, link: `/${file.replace(/\.md$/, '')}` })),
+}))
+const api = {
+  text: 'API reference',
+  items: [{ text: 'Overview', link: '/api/' }, ...subpaths().map(({ name }) => ({ text: name, link: `/api/${name}` }))],
+}
+
+/** The API reference comes first on its own pages. */
+const sidebar = {
+  '/': [...pages, { ...api, collapsed: true }],
+  '/api/': [{ ...api, collapsed: false }, ...pages.map((section) => ({ ...section, collapsed: true }))],
+}
+
+/** The pages of the examples are outside of docs/. The site has copies of them as text. */
+function linkExamples({ tokens }) {
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    const [, path] = /^\.\.\/(examples\/.+)\.md$/.exec(token.attrGet?.('href') ?? '') ?? []
+    if (path === undefined) continue
+    token.attrSet('href', `/${path}.txt`)
+    token.attrSet('target', '_self')
+  }
+}
 
 /** What the search knows of a page: all of it, but of the API reference only headings and prose. Colours for code would take seconds. */
 function searched(source, env, md) {
@@ -64,7 +77,6 @@ function searched(source, env, md) {
   return md.render(text, env)
 }
 
-// biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
 export default defineConfig({
   title: 'Portico',
   description: 'The Model Context Protocol in TypeScript: servers, clients and a host.',
@@ -76,7 +88,7 @@ export default defineConfig({
   metaChunk: true,
   vite: { publicDir: `${root}console/public`, build: { chunkSizeWarningLimit: 4000 } },
   lastUpdated: false,
-  markdown: { anchor: { slugify: slug } },
+  markdown: { anchor: { slugify: slug }, config: (md) => md.core.ruler.push('examples', linkExamples) },
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   transformPageData(page) {
     if (page.relativePath === 'index.md') return { title: 'Documentation', frontmatter: { ...page.frontmatter, ...HOME } }

@@ -9,6 +9,8 @@ export type Reply = null | number | Buffer | Reply[]
 /** The part of ioredis that the store uses. `Redis` and `Cluster` both have it. */
 export interface RedisClient {
   readonly status: string
+  /** The connection; not in a cluster, which has several. */
+  readonly stream?: { destroy(): void }
   callBuffer(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>
   on(event: 'ready' | 'close' | 'end', listener: () => void): void
   on(event: 'error', listener: (error: Error) => void): void
@@ -32,13 +34,20 @@ const MAX_RETRY_MS = 1000
 
 const retryAfter = (attempt: number): number => Math.min(MAX_RETRY_MS, 50 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2)
 
-/** @param silenceMs how long Redis may be silent after a command before the connection counts as dead */
-export async function createClient(target: RedisTarget, { timeoutMs, connection }: ClientOptions, silenceMs: number): Promise<RedisClient> {
+/**
+ * @param silenceMs how long Redis may be silent after a command before the connection counts as dead. Default: the timeout in a cluster;
+ *   otherwise three times as long, because the caller replaces a connection that hangs
+ */
+export async function createClient(
+  target: RedisTarget,
+  { timeoutMs, connection }: ClientOptions,
+  silenceMs?: number,
+): Promise<RedisClient> {
   const { Redis, Cluster } = await load()
   const common = {
     lazyConnect: true,
     connectTimeout: timeoutMs,
-    socketTimeout: silenceMs,
+    socketTimeout: silenceMs ?? (target.kind === 'cluster' ? 1 : 3) * timeoutMs,
     // Version 2 of the protocol gives the same replies in all versions of ioredis and Redis.
     protocol: 2,
     // The store decides itself what waits and what is sent again.

@@ -11,6 +11,9 @@ export type Argument = string | number | Buffer
 /** Commands that wait while the connection is interrupted. */
 const MAX_WAITING = 1000
 
+/** A timer that is so late shows that the process had to wait for the processor. Its commands get this time more. */
+const LATE_MS = 100
+
 /** Replies that mean that Redis does not work at the moment. */
 const DOWN = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|BUSY|UNKILLABLE)\b/
 
@@ -30,6 +33,8 @@ export class Connection {
   /** Why the last command failed. A command that succeeds clears it. */
   #failure: string | undefined
   readonly #waiting = new Set<() => void>()
+  /** When the last reply came. */
+  #heardAt = 0
 
   constructor(target: RedisTarget, options: ClientOptions) {
     this.target = target
@@ -64,7 +69,8 @@ export class Connection {
   async #send(name: string, args: readonly Argument[]): Promise<Reply> {
     const client = await this.#ready()
     try {
-      const reply = await this.#inTime(client.callBuffer(name, ...args) as Promise<Reply>)
+      const reply = await this.#inTime(client, client.callBuffer(name, ...args) as Promise<Reply>)
+      this.#heardAt = performance.now()
       this.#failure = undefined
       return reply
     } catch (error) {
@@ -104,7 +110,7 @@ export class Connection {
 
   async #connect(): Promise<RedisClient> {
     try {
-      const client = await createClient(this.target, this.#options, this.timeoutMs)
+      const client = await createClient(this.target, this.#options)
       // Loading the client library does not count as waiting.
       this.#downSince = performance.now()
       client.on('ready', () => {
@@ -147,11 +153,27 @@ export class Connection {
     for (const done of [...this.#waiting]) done()
   }
 
-  #inTime(reply: Promise<Reply>): Promise<Reply> {
+  #inTime(client: RedisClient, reply: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
+      let isOver = false
+      const tooLate = (): void => {
+        if (isOver) return
+        reject(new Error(`No reply within ${this.timeoutMs} ms`))
+        // A connection that hangs is replaced. In a cluster the client library does that.
+        if (performance.now() - this.#heardAt >= this.timeoutMs) client.stream?.destroy()
+      }
+      // Timers come before replies. A process that had to wait for the processor reads the replies that are there first.
+      const look = (): void => {
+        if (performance.now() - dueAt < LATE_MS) return tooLate()
+        setTimeout(tooLate, LATE_MS)
+      }
+      const dueAt = performance.now() + this.timeoutMs
       // The client library tries a cluster several times, so this is the only limit in all.
-      const timer = setTimeout(() => reject(new Error(`No reply within ${this.timeoutMs} ms`)), this.timeoutMs)
-      reply.then(resolve, reject).finally(() => clearTimeout(timer))
+      const timer = setTimeout(() => setImmediate(look), this.timeoutMs)
+      reply.then(resolve, reject).finally(() => {
+        isOver = true
+        clearTimeout(timer)
+      })
     })
   }
 

@@ -136,12 +136,15 @@ describe.each(VERSIONS)('the tools of a client in $version', ({ sdk, modelAt, pi
   })
 
   test('an aborted run cancels the call at the server', async () => {
-    const { server, aborted } = weather()
+    const { server, aborted, waiting } = weather()
     const { url } = await provider({ calls: [{ name: 'wait', args: {} }] })
     const stop = new AbortController()
     const tools = await aiTools(await connected(server))
     const running = sdk.generateText({ model: modelAt(url), prompt: 'Wait', tools, abortSignal: stop.signal, stopWhen: sdk.stepCountIs(3) })
-    setTimeout(() => stop.abort(), 200)
+    void expect
+      .poll(() => waiting)
+      .toEqual(['wait'])
+      .then(() => stop.abort())
     await expect(running).rejects.toThrow(/abort/i)
     await expect.poll(() => aborted).toEqual(['wait'])
   })
@@ -259,12 +262,12 @@ describe('a chat as a UI message stream', () => {
   })
 
   test('a reader that cancels the stream stops the chat and its calls', async () => {
-    const { server, aborted } = weather()
+    const { server, aborted, waiting } = weather()
     const host = await hosted(server, { ask: person(), model: spy([calling('weather__wait')]) })
     const reader = uiMessageStream((signal) => host.chat('Wait', { signal })).getReader()
     for (let chunk = await reader.read(); chunk.value?.type !== 'tool-input-available'; ) chunk = await reader.read()
     void reader.read().catch(() => {})
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await expect.poll(() => waiting).toEqual(['wait'])
     void reader.cancel()
     await expect.poll(() => aborted).toEqual(['wait'])
   })

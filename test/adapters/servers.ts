@@ -15,6 +15,7 @@ export function weather() {
   const server = createServer({ name: 'weather', version: '1' })
   const cities: string[] = []
   const aborted: string[] = []
+  const waiting: string[] = []
   const city = { type: 'object', properties: { city: text }, required: ['city'] } as const
   server.tool('forecast', { description: 'Forecast for a city', input: city }, ({ city }) => {
     cities.push(String(city))
@@ -39,12 +40,13 @@ export function weather() {
     return 'scanned'
   })
   server.tool('wait', { description: 'Waits until it is cancelled' }, async (_args, ctx) => {
+    waiting.push('wait')
     await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve(), { once: true }))
     aborted.push('wait')
     return 'too late'
   })
   server.tool('radar.near', { description: 'A name with a dot' }, () => 'clear')
-  return { server, cities, aborted }
+  return { server, cities, aborted, waiting }
 }
 
 export async function connected(server: ReturnType<typeof weather>['server']) {

@@ -69,7 +69,7 @@ describe('the first run', () => {
     started.child.kill('SIGTERM')
     expect(await started.ended).toBe(0)
     expect(await isClosed(started.origin)).toBe(true)
-    await expect.poll(() => aliveOf(home), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => aliveOf(home)).toEqual([])
   }, 180_000)
 })
 
@@ -87,7 +87,7 @@ describe('the end', () => {
       expect(await started.ended).toBe(0)
       expect(await isClosed(started.origin)).toBe(true)
       expect(existsSync(join(home, 'host', 'console.sock'))).toBe(false)
-      await expect.poll(() => aliveOf(home), { timeout: 5_000 }).toEqual([])
+      await expect.poll(() => aliveOf(home)).toEqual([])
       expect(started.stderr()).toBe('')
     },
     60_000,

@@ -55,7 +55,7 @@ test('the demo passes without network, home and keys, and leaves no files or pro
   expect(stderr).toBe('')
   expect(readdirSync(home)).toEqual([])
   expect(readdirSync(temporary)).toEqual([])
-  await expect.poll(() => alive(mark), { timeout: 5_000 }).toEqual([])
+  await expect.poll(() => alive(mark)).toEqual([])
 }, 90_000)
 
 test('the demo with --json prints one document and nothing else', async () => {

@@ -83,8 +83,12 @@ describe.concurrent('every example of the documentation runs', () => {
 
 test('the examples of the README work, and a server with a tool that asks takes a dozen lines', async () => {
   proves('T-ARCH-014')
-  const server = snippets.find(({ file }) => file === 'server.mjs')?.code ?? ''
-  const lines = server.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
+  const linesOf = (file: string): string[] => {
+    const code = snippets.find((each) => each.file === file)?.code ?? ''
+    return code.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
+  }
+  expect(linesOf('server.mjs')).toHaveLength(6)
+  const lines = linesOf('asking.mjs')
   expect(lines.length).toBeGreaterThan(5)
   expect(lines.length).toBeLessThanOrEqual(12)
   expect((await run('client.mjs')).output).toBe(
@@ -98,10 +102,10 @@ test('the same server can be a process of this machine or a service at a URL', a
   expect((await run('http.mjs')).output).toBe("2026-07-28 [ { type: 'text', text: 'Hello!' } ]\n")
 })
 
-test('the first screen of the README says what Portico is and gives the two commands', () => {
+test('the first screen of the README says what Portico is and gives the commands', () => {
   const screen = readFileSync(`${root}/README.md`, 'utf8').split('\n').slice(0, 25).join('\n')
   expect(screen).toContain('The Model Context Protocol in TypeScript')
-  for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
+  for (const command of ['npm install portico zod', 'npx portico', 'npm start', 'npm test']) expect(screen).toContain(command)
 })
 
 test('the README links to the security features and to the duties of the application', () => {
@@ -216,6 +220,6 @@ function run(file: string): Promise<{ code: number | null; output: string }> {
     child.stderr.on('data', (text) => {
       output += String(text)
     })
-    child.on('exit', (code) => resolve({ code, output }))
+    child.on('close', (code) => resolve({ code, output }))
   })
 }

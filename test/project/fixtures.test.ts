@@ -37,7 +37,7 @@ test('a busy port is reported in one line', async () => {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const code = await new Promise((resolve) => child.once('exit', resolve))
+  const code = await new Promise((resolve) => child.once('close', resolve))
   taken.close()
   expect(code).toBe(2)
   expect(stderr.trim()).toBe(`Port ${port} is in use`)

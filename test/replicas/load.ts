@@ -31,7 +31,7 @@ interface Faults {
 export class Ledger {
   sent = 0
   answered = 0
-  /** Calls that ended with the error of a replica that was lost. */
+  /** Calls that ended with the error of a replica that was lost, or of a store that took no answer for a lease. */
   endedWithError = 0
   /** Calls that were refused or cut before the client knew anything of them. It sends such a call again. */
   refused = 0
@@ -63,7 +63,7 @@ export class Ledger {
     const numbers = {
       'calls sent': sent,
       'calls answered': answered,
-      'calls ended with replica_lost': endedWithError,
+      'calls ended with replica_lost or store_down': endedWithError,
       'calls refused or cut before their first event, sent again': refused,
       'appends acknowledged': group.acceptedCount,
       'events delivered': delivered,
@@ -91,18 +91,9 @@ export interface LoadOptions {
 /** Opens sessions through the balancer. Each makes one call after the other until `isOver`. */
 export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, sessions, isOver, to, ms }: LoadOptions): Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  const opened: Record<string, string>[] = []
-  while (opened.length < sessions && !isOver()) {
-    const batch = Array.from({ length: Math.min(OPENED_AT_ONCE, sessions - opened.length) }, () =>
-      openLoadSession(group.url, version, agent),
-    )
-    opened.push(...(await Promise.all(batch)))
-  }
   const one = async (first: Record<string, string>): Promise<void> => {
     let session = first
     let pause = RETRY_MS
-    // Not all at once.
-    await sleep(Math.random() * to * ms)
     for (let id = 1; !isOver(); id++) {
       const outcome = await new CountedCall(group.url, session, ledger, agent).run(id, to, ms)
       // Clients that repeat at once what was refused make an overload worse.
@@ -113,7 +104,14 @@ export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, s
       session = await openLoadSession(group.url, version, agent)
     }
   }
-  await Promise.all(opened.map(one))
+  // A session calls as soon as it is open, so that none expires while the others are opened.
+  const running: Promise<void>[] = []
+  while (running.length < sessions && !isOver()) {
+    const count = Math.min(OPENED_AT_ONCE, sessions - running.length)
+    const batch = await Promise.all(Array.from({ length: count }, () => openLoadSession(group.url, version, agent)))
+    for (const session of batch) running.push(one(session))
+  }
+  await Promise.all(running)
   agent.destroy()
 }
 
@@ -260,7 +258,7 @@ class CountedCall {
       } else ledger.fault('duplicated')
     } else if (message.id === this.#id && this.#outcome === undefined) {
       if (message.error) {
-        if (message.error.data?.reason !== 'replica_lost') throw new Error(`An error that was not expected: ${data}`)
+        if (!['replica_lost', 'store_down'].includes(message.error.data?.reason)) throw new Error(`An error that was not expected: ${data}`)
         this.#outcome = 'lost'
       } else {
         this.#outcome = 'answered'

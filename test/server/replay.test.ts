@@ -143,7 +143,7 @@ describe('a call that asks questions', () => {
       return 'done'
     })
     const first = await round(server)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => trace.length).toBe(2)
     process.off('unhandledRejection', listen)
     expect(first.result.resultType).toBe('input_required')
     expect(trace.sort()).toEqual(['aborted', 'finally'])

@@ -104,7 +104,7 @@ describe('ending a child', () => {
     await endChild(child, 200)
     expect(performance.now() - started).toBeGreaterThanOrEqual(199)
     expect(read()).toEqual([`pid ${child.pid}`, 'eof', 'SIGTERM'])
-    await untilGone(child.pid as number, 1000)
+    await untilGone(child.pid as number, 10_000)
   })
 
   test('a child that ignores SIGTERM gets SIGKILL after another while', async () => {
@@ -115,7 +115,7 @@ describe('ending a child', () => {
     const started = performance.now()
     await endChild(child, 200)
     expect(performance.now() - started).toBeGreaterThanOrEqual(399)
-    await untilGone(child.pid as number, 1000)
+    await untilGone(child.pid as number, 10_000)
     expect(read().slice(0, 3)).toEqual([`pid ${child.pid}`, 'eof', 'SIGTERM'])
     expect(child.signalCode).toBe('SIGKILL')
   })
@@ -127,7 +127,7 @@ describe('ending a child', () => {
     expect(groupOf(grandchild)).toBe(child.pid)
     expect(isAlive(grandchild)).toBe(true)
     await endChild(child, 200)
-    await untilGone(grandchild, 1000)
+    await untilGone(grandchild, 10_000)
     expect(isAlive(child.pid as number)).toBe(false)
   })
 
@@ -139,7 +139,7 @@ describe('ending a child', () => {
     process.kill(child.pid as number, 'SIGKILL')
     await exited
     await endGroup(child)
-    await untilGone(grandchild, 1000)
+    await untilGone(grandchild, 10_000)
   })
 
   test('ending a child leaves no timer behind', async () => {
@@ -169,7 +169,7 @@ describe('ending a child', () => {
     const grandchild = Number(await until('grandchild'))
     const started = performance.now()
     await endChild(child)
-    await Promise.all([untilGone(child.pid as number, 1000), untilGone(grandchild, 1000)])
+    await Promise.all([untilGone(child.pid as number, 10_000), untilGone(grandchild, 10_000)])
     expect(performance.now() - started).toBeLessThan(5000)
   })
 })

@@ -63,7 +63,7 @@ describe('the end of a connection to a process', () => {
     const { ends } = connection
     const pid = await pidOf(connection)
     await eventually(() => ends).toHaveLength(1)
-    await untilGone(pid, 5000)
+    await untilGone(pid, 10_000)
     // Longer than an exit takes to be told.
     await sleep(100)
     expect(ends).toMatchObject([{ code: 'ERR_LIMIT' }])
@@ -130,7 +130,7 @@ describe('the end of a connection to a process', () => {
     const pid = await pidOf(connection)
     connection.link.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/long', params: { text: 'x'.repeat(1 << 20) } }))
     await connection.link.close()
-    await untilGone(pid, 5000)
+    await untilGone(pid, 10_000)
     expect(connection.ends).toEqual([])
   })
 })

@@ -3,36 +3,21 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { memoryStore, remoteStore, type SharedStore, type StoreMessage, type StorePort, serveStore } from '../../src/store/index.ts'
+import { memoryStore, type StoreMessage, serveStore } from '../../src/store/index.ts'
 import { checkStore } from '../../src/testing/index.ts'
+import { lineOf, storeLine } from '../support/store-line.ts'
 
 const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
 
-const lineOf = (port: MessagePort): StorePort => ({
-  send: (text) => port.postMessage(text),
-  listen: (onText, onGone) => {
-    port.on('message', onText).on('close', onGone)
-  },
-})
-
-function line(store: SharedStore): { store: SharedStore; cut(): void } {
-  const { port1, port2 } = new MessageChannel()
-  serveStore(store, lineOf(port1))
-  const remote = remoteStore(lineOf(port2))
-  port1.unref()
-  port2.unref()
-  return { store: remote, cut: () => port1.close() }
-}
-
 test('a store of another process keeps the rules of every store', async () => {
   const memory = memoryStore()
-  await checkStore(() => line(memory.another()).store)
+  await checkStore(() => storeLine(memory.another()).store)
 })
 
 test('when the process with the store is gone, calls fail and the lease is lost', async () => {
-  const { store, cut } = line(memoryStore())
+  const { store, cut } = storeLine(memoryStore())
   const got: StoreMessage[] = []
   store.replica.listen((message) => got.push(message))
   await store.replica.join()
@@ -48,7 +33,7 @@ test('when the process with the store is gone, calls fail and the lease is lost'
 })
 
 test('errors keep their codes, and only methods of a store can be called', async () => {
-  const { store } = line(memoryStore({ maxSessions: 0 }))
+  const { store } = storeLine(memoryStore({ maxSessions: 0 }))
   await expect(store.sessions.create('s', '{}', LIFE)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
   const { port1, port2 } = new MessageChannel()
   serveStore(memoryStore(), lineOf(port1))

@@ -13,6 +13,7 @@ import { askModern, byHeader, callTool, type HttpSession, modern, openSession, s
 import { envelope, type Message } from '../support/raw-channel.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../support/replicas.ts'
+import { storeLine } from '../support/store-line.ts'
 import { ABLE, type TaskServer, taskServer } from './task-server.ts'
 
 const server = redisOfFile()
@@ -23,6 +24,7 @@ const LEASE_MS = 1500
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
+  ['another process, as workers use it', async (count) => storesInMemory(count).map((each) => storeLine(each).store)],
   [
     'Redis',
     async (count) => {

@@ -82,7 +82,7 @@ class ApiKeys implements HttpAuth {
 
   async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
     const outcome = await this.#check(head)
-    return 'status' in outcome && this.#header !== undefined ? { ...outcome, credentialsHeader: this.#header } : outcome
+    return 'status' in outcome ? this.#challenged(outcome) : outcome
   }
 
   async #check(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
@@ -105,7 +105,15 @@ class ApiKeys implements HttpAuth {
   }
 
   forbid(needed: readonly string[]): AuthRefusal {
-    return refusal(403, `The API key lacks a required scope: ${needed.join(' ')}`, 'insufficient_scope', needed)
+    return this.#challenged(refusal(403, `The API key lacks a required scope: ${needed.join(' ')}`, 'insufficient_scope', needed))
+  }
+
+  /** Names the header that the key belongs in, if it is not a bearer token. */
+  #challenged(refused: AuthRefusal): AuthRefusal {
+    const header = this.#header
+    if (header === undefined) return refused
+    const challenge = refused.headers?.['www-authenticate']?.replace(/^Bearer /, `ApiKey header="${header}", `)
+    return { ...refused, credentialsHeader: header, ...(challenge !== undefined && { headers: { 'www-authenticate': challenge } }) }
   }
 
   document(): undefined {

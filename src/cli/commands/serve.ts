@@ -112,10 +112,11 @@ export function registerServe(program: Command, runner: CommandRunner): void {
     .optionsGroup('Settings (also as variables and in the file, see docs/cli.md):')
   for (const setting of SETTINGS) addFlags(command, setting)
   command
-    .option('--limit <name=value>', 'another value for a limit of docs/limits.md; can be repeated', (text, before: string[] = []) => [
-      ...before,
-      text,
-    ])
+    .option(
+      '--limit <name=value>',
+      'another value for a limit of HTTP in docs/limits.md; can be repeated',
+      (text, before: string[] = []) => [...before, text],
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  portico serve ./server.ts\n  portico serve ./server.ts --http --port 8080\n  portico serve files ~/docs\n' +
@@ -157,10 +158,12 @@ function flagsIn(name: string | undefined, { http, limit = [], ...options }: Ser
   return flags
 }
 
+const EXPECTED_PORT = 'Expected a port, from 0 to 65535.'
+
 function toPort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('Expected a port, from 0 to 65535. Write the file before --http.')
+    throw new InvalidArgumentError(/^\d+$/.test(text) ? EXPECTED_PORT : `${EXPECTED_PORT} Write the file before --http.`)
   return port
 }
 

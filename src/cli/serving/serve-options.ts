@@ -68,9 +68,11 @@ async function authOf({ get, sourceOf }: Settings): Promise<ListenOptions['auth'
   const issuers = get('authIssuers') as readonly string[] | undefined
   const resource = get('authResource') as string | undefined
   const given = ['authIssuers', 'authResource', 'authScopes', 'authAudience'].find((name) => get(name) !== undefined)
-  if (given === undefined) return undefined
+  const apiKeys = get('apiKeys') as readonly string[] | undefined
+  if (given === undefined) return apiKeys && (await apiKeysOf(apiKeys, sourceOf('apiKeys')))
+  if (apiKeys) throw new McpError('ERR_CONFIG', `${sourceOf('apiKeys')}: apiKeys and ${given} cannot be used together`)
   if (issuers === undefined || resource === undefined) {
-    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${given} needs both authIssuers and authResource`)
+    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${issuers === undefined ? 'authIssuers' : 'authResource'} is missing`)
   }
   const { resourceServer } = await import('../../auth/index.ts')
   return resourceServer({
@@ -81,12 +83,24 @@ async function authOf({ get, sourceOf }: Settings): Promise<ListenOptions['auth'
   })
 }
 
+async function apiKeysOf(given: readonly string[], source: string): Promise<ListenOptions['auth']> {
+  const keys = new Map<string, string>()
+  for (const each of given) {
+    const end = each.indexOf('=')
+    const name = each.slice(0, end).trim()
+    if (keys.has(name)) throw new McpError('ERR_CONFIG', `${source}: the name ${JSON.stringify(name)} is there twice`)
+    keys.set(name, each.slice(end + 1).trim())
+  }
+  const { apiKeys } = await import('../../auth/index.ts')
+  return apiKeys({ keys: Object.fromEntries(keys) })
+}
+
 async function tlsOf({ get, sourceOf }: Settings): Promise<ListenOptions['tls']> {
   const [cert, key] = [get('tlsCertFile') as string | undefined, get('tlsKeyFile') as string | undefined]
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) {
-    const given = cert === undefined ? 'tlsKeyFile' : 'tlsCertFile'
-    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${given} needs the other one of tlsCertFile and tlsKeyFile`)
+    const [given, missing] = cert === undefined ? ['tlsKeyFile', 'tlsCertFile'] : ['tlsCertFile', 'tlsKeyFile']
+    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${missing} is missing`)
   }
   const read = (name: string, file: string): Promise<Buffer> =>
     readFile(file).catch((error: Error) => {

@@ -60,6 +60,13 @@ export const KEYS: SettingKind = {
   isValid: (value) => LIST.isValid(value) && (value as string[]).every((each) => each.length >= MIN_KEY_LENGTH),
 }
 
+/** One caller on each line. */
+export const API_KEYS: SettingKind = {
+  ...KEYS,
+  expects: 'a list of name=key',
+  isValid: (value) => Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string' && /^[^=]+=./.test(each)),
+}
+
 export const oneOf = (...words: readonly string[]): SettingKind => ({
   expects: words.join(' or '),
   placeholder: words.join('|'),

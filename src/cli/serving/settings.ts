@@ -1,7 +1,7 @@
 /** The settings of `portico serve`. Each has one name in a file, and a flag and a variable that follow from it. */
 
 import type { HttpLimits } from '../../http/index.ts'
-import { either, KEYS, LIST, numberFrom, OFF, oneOf, RATE, type SettingKind, TEXT, textOf, YES_NO } from './setting-kinds.ts'
+import { API_KEYS, either, KEYS, LIST, numberFrom, OFF, oneOf, RATE, type SettingKind, TEXT, textOf, YES_NO } from './setting-kinds.ts'
 
 export interface Setting {
   /** The name in a file. Names of limits begin with `limits.`. */
@@ -55,6 +55,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('authResource', textOf('url'), undefined, 'the public URL of the endpoint, which tokens must be for'),
   setting('authScopes', LIST, undefined, 'scopes that every request needs'),
   setting('authAudience', TEXT, undefined, 'the audience of the tokens, if it is not the resource'),
+  secret('apiKeys', API_KEYS, 'API keys of callers, as name=key'),
   secret('store', textOf('url'), 'the Redis or Valkey that replicas share, such as redis://host:6379', true),
   setting('storePrefix', TEXT, 'portico:', 'the start of every key in the store'),
   secret('keys', KEYS, 'secrets that all replicas share; the first seals, all open'),
@@ -65,7 +66,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('graceMs', numberFrom(0), 10_000, 'how long requests may take after the server was asked to end'),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
   setting('legacySse', YES_NO, true, 'serve the transport of the oldest revision at /sse and /messages'),
-  setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'how to answer'),
+  setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'answer with JSON, with streams, or with a stream if one is needed (auto)'),
   setting('requireMcpHeaders', YES_NO, false, 'require the headers of the protocol in all revisions'),
   setting('browserPage', YES_NO, true, 'show a page to browsers that open the endpoint'),
   setting('maxConnections', COUNT, 12_000, 'open connections of one process'),

@@ -1,6 +1,7 @@
 /** Classifies a response with an error status: an error of the server, of something in between, or a server of an older revision. */
 
 import type { IncomingHttpHeaders } from 'node:http'
+import { isObject } from '../../base/json.ts'
 import { type ErrorMessage, type Id, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { ANSWER_BOUNDS, read } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
@@ -70,9 +71,16 @@ function statusFault(
   const reason = words === undefined ? '' : `: ${excerpt(words)}`
   const retryAfterMs = retryAfterIn(headers['retry-after'])
   return new McpError(code, `${server} answered ${method} with HTTP ${statusName(status)}${reason}`, {
-    data: retryAfterMs === undefined ? { status } : { status, retryAfterMs },
+    data: { status, ...(retryAfterMs !== undefined && { retryAfterMs }), ...reasonIn(answered?.error.data) },
     cause: answered && new RemoteError(answered.error),
   })
+}
+
+/** Why the server refused, and whether the same request may succeed later, if it says so. */
+function reasonIn(data: unknown): { reason?: string; retryable?: boolean } {
+  if (!isObject(data)) return {}
+  const { reason, retryable } = data
+  return { ...(typeof reason === 'string' && { reason }), ...(typeof retryable === 'boolean' && { retryable }) }
 }
 
 export const statusName = (status: number): string => `${status} ${STATUS_NAMES.get(status) ?? ''}`.trimEnd()

@@ -9,7 +9,7 @@ import { Endpoint } from './endpoint.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpCounts } from './http-counts.ts'
 import type { HealthCheck } from './operations/health.ts'
-import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions } from './options.ts'
+import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions, warnWithoutKeys } from './options.ts'
 import { fitToRuntime } from './runtime/isolate.ts'
 import { type MaybeParsed, NodeRequestReply } from './runtime/node.ts'
 import { WebReply, WebRequestView } from './runtime/web.ts'
@@ -55,6 +55,7 @@ const DEFAULT_GRACE_MS = 10_000
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
   checkMembers('httpHandler', options, HTTP_MEMBERS)
   checkHttpOptions(options)
+  warnWithoutKeys(service, options)
   return createHandler(service, options, FIXED_HTTP_LIMITS)
 }
 

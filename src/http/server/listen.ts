@@ -1,5 +1,6 @@
 /** Serves at a port of this machine. */
 
+import cluster from 'node:cluster'
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -10,7 +11,7 @@ import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
 import { checkListenOptions, isOperation, settingsOf, urlOf } from './listen-settings.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpOptions, warnWithoutKeys } from './options.ts'
 import { pathOf } from './request-path.ts'
 import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
@@ -35,6 +36,8 @@ const MAX_HEADER_BYTES = 16 * 1024
  */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
   checkListenOptions(options)
+  // Its primary process has said it.
+  if (!cluster.isWorker) warnWithoutKeys(service, options)
   return listenWith(service, options, FIXED_HTTP_LIMITS)
 }
 

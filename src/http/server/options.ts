@@ -7,6 +7,7 @@ import type { RequestRecord } from '../../observability/request-record.ts'
 import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
+import type { Service } from '../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
@@ -159,6 +160,15 @@ export const HTTP_MEMBERS: Members<HttpOptions> = {
 export function checkHttpOptions({ health, metrics }: HttpOptions): void {
   if (typeof health === 'object') checkMembers('health', health, { checks: 1 })
   if (typeof metrics === 'object') checkMembers('metrics', metrics, { token: 1 })
+}
+
+/** Replicas with random keys cannot open the state and the cursors of each other. It is better to say so before the first client meets it. */
+export function warnWithoutKeys({ useKeys }: Service, { store }: HttpOptions): void {
+  // A store of one process has no other replicas.
+  if (!useKeys || !store || 'another' in store) return
+  console.error(
+    'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another. Give all replicas createServer({ keys: keyRing(secret) })',
+  )
 }
 
 /** The number of trusted proxies. */

@@ -74,7 +74,8 @@ test('the key can be a digest, come in another header, or be found by a function
     expect((await client.call('who')).content).toMatchObject([{ text: name }])
     await client.close()
   }
-  expect((await post(url, { authorization: `Bearer ${KEY}` })).status).toBe(401)
+  const refused = await post(url, { authorization: `Bearer ${KEY}` })
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'ApiKey header="x-api-key", realm="mcp"'])
 })
 
 test.each(['authorization', 'x-api-key'])('guesses of keys in the header %s are counted by address', async (header) => {

@@ -36,7 +36,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     await pass(65_000)
     expect(await ended(stream)).toBe('open')
     await pass(6_000)
-    expect(await ended(stream)).toBe('end')
+    expect(await stream.ended).toBe('end')
     expect((await stream.messages()).at(-1)).toMatchObject({ id: 1, result: {} })
   })
 
@@ -47,7 +47,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     await pass(65_000)
     expect(await ended(stream)).toBe('open')
     await pass(6_000)
-    expect(await ended(stream)).toBe('end')
+    expect(await stream.ended).toBe('end')
     const fresh = await httpStream(url, {
       method: 'GET',
       headers: { ...session.headers, ...(await issuer.bearer()), accept: 'text/event-stream' },
@@ -74,7 +74,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     const stream = await session.askStream(callTool('work', {}, WATCHED))
     await stream.message()
     await pass(71_000)
-    expect(await ended(stream)).toBe('end')
+    expect(await stream.ended).toBe('end')
     goOn()
     const last = stream.events.filter(({ id }) => id !== undefined).at(-1)?.id as string
     const rest = await httpStream(url, {
@@ -91,7 +91,7 @@ describe('a stream ends a minute after the token it was opened with', () => {
     await pass(65_000)
     expect(await ended(stream)).toBe('open')
     await pass(6_000)
-    expect(await ended(stream)).toBe('end')
+    expect(await stream.ended).toBe('end')
   })
 
   test('every request is judged by its own token, also while a stream is open', async () => {
@@ -115,6 +115,6 @@ describe('a stream ends a minute after the token it was opened with', () => {
     await pass(8_000)
     expect(await ended(stream)).toBe('open')
     await pass(3_000)
-    expect(await ended(stream)).toBe('end')
+    expect(await stream.ended).toBe('end')
   })
 })

@@ -116,9 +116,9 @@ test('mistakes name their place, and end the command with the code for it', asyn
   const nothing = await portico(['serve'], { cwd })
   expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('serve needs a file') })
   const auth = await portico(['serve', 'server.mjs', '--http', '--auth-scopes', 'a'], { cwd })
-  expect(auth).toMatchObject({ code: 8, stderr: expect.stringContaining('--auth-scopes: authScopes needs both') })
+  expect(auth).toMatchObject({ code: 8, stderr: expect.stringContaining('--auth-scopes: authIssuers is missing') })
   const tls = await portico(['serve', 'server.mjs', '--http', '--tls-cert-file', 'x'], { cwd })
-  expect(tls).toMatchObject({ code: 8, stderr: expect.stringContaining('needs the other one') })
+  expect(tls).toMatchObject({ code: 8, stderr: expect.stringContaining('--tls-cert-file: tlsKeyFile is missing') })
 })
 
 test('keys are refused for a server that has its own', async () => {

@@ -226,15 +226,16 @@ test('progress of a task in a session reaches the handle and the callback, after
 test('status messages are the progress of a task of the extension', async () => {
   proves('R-TASK-093')
   const { server, go } = taskServer({ pollIntervalMs: 20 })
+  const seen: Progress[] = []
   server.tool('steps', { task: 'required' }, async (_args, ctx) => {
     await ctx.progress(1, 3, 'One')
-    await new Promise((resolve) => setTimeout(resolve, 350))
+    // The client looks now and then, and sees the last message only.
+    await until(() => seen.length === 1)
     await ctx.progress(2, 3, 'Two')
     await go.opened
     return 'done'
   })
   const client = await connected(server, { revision: '2026-07-28' })
-  const seen: Progress[] = []
   const called = client.call('steps', {}, { onProgress: (progress) => void seen.push(progress) })
   await until(() => seen.length === 2)
   go.open('')
@@ -266,11 +267,11 @@ test('a client of the extension hears of changes, instead of waiting for the nex
 test('notifications about a task are heard on the stream that is always open', async () => {
   proves('R-TASK-027')
   const { server, go } = taskServer({ pollIntervalMs: 60_000 })
-  const { url } = await serve(server, { authenticate: byHeader })
+  const { url, handler } = await serve(server, { authenticate: byHeader })
   const client = await connect(url, { http: { headers: { 'x-user': 'ann' } }, revisions: ['2025-11-25'] })
   onTestFinished(() => client.close())
   const task = await client.callTask('only')
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await until(() => handler.counts.streams > 0)
   go.open('done')
   expect((await task.result()).content).toEqual([{ type: 'text', text: 'done' }])
 })

@@ -123,6 +123,13 @@ describe('an answer that is none', () => {
     })
   })
 
+  test('an error answer keeps the reason of the server', async () => {
+    const error = { code: -32603, message: 'Down', data: { reason: 'store_down', retryable: true, more: 'x' } }
+    const { outcome } = await outcomeOf((_, answer) => answer.json({ jsonrpc: '2.0', id: 1, error }, 503))
+    expect(outcome).toMatchObject({ code: 'ERR_HTTP' })
+    expect((outcome as { data?: unknown }).data).toEqual({ status: 503, reason: 'store_down', retryable: true })
+  })
+
   test('a broken connection is a network error', async () => {
     for (const respond of [
       (_: unknown, { response }: Answer) => void response.destroy(),

@@ -285,7 +285,7 @@ describe('a client that is closed while a new session is opened in place of a fo
       await client.close()
       expect((await ping).message).not.toContain('It succeeded')
       expect(await slow).toMatchObject({ code: 'ERR_CLOSED' })
-      await expect.poll(() => server.sockets.size, { timeout: 3000 }).toBe(0)
+      await expect.poll(() => server.sockets.size).toBe(0)
     },
   )
 })

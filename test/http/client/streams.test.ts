@@ -197,7 +197,7 @@ describe('the stream of a call', () => {
     const { client } = await openSession(server)
     await client.call('echo', {})
     expect(events?.response.closed).toBe(false)
-    await expect.poll(() => events?.response.closed, { timeout: 3000 }).toBe(true)
+    await expect.poll(() => events?.response.closed).toBe(true)
   })
 
   test('a call stream leaves its connection to the next request when the server ends it', async () => {
@@ -271,7 +271,7 @@ describe('the GET stream', () => {
     const { client } = await openSession(server)
     const before = performance.now()
     await client.ping()
-    expect(performance.now() - before).toBeLessThan(1500)
+    expect(performance.now() - before).toBeLessThan(8000)
   })
 
   test('the GET stream is resumed after a break, from the last event', async () => {
@@ -287,7 +287,7 @@ describe('the GET stream', () => {
     })
     const logs: unknown[] = []
     await openSession(server, { onLog: ({ data }) => logs.push(data) })
-    await expect.poll(() => logs, { timeout: 3000 }).toEqual(['one', 'two'])
+    await expect.poll(() => logs).toEqual(['one', 'two'])
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1'])
   })
 
@@ -302,7 +302,7 @@ describe('the GET stream', () => {
     })
     const logs: unknown[] = []
     const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
-    await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
+    await expect.poll(() => logs).toEqual(['later'])
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1', undefined])
     expect(warnings).toEqual([expect.stringContaining('were missed')])
   })
@@ -319,7 +319,7 @@ describe('the GET stream', () => {
     })
     const logs: unknown[] = []
     const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
-    await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
+    await expect.poll(() => logs).toEqual(['later'])
     expect(warnings).toEqual([])
   })
 
@@ -331,14 +331,14 @@ describe('the GET stream', () => {
       },
     })
     const { warnings } = await openSession(server)
-    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('are no longer received')])
+    await expect.poll(() => warnings).toEqual([expect.stringContaining('are no longer received')])
   })
 
   test('the GET stream is retried with longer and longer pauses when the server is away', async () => {
     const server = await sessionServer({ GET: (_, answer) => answer.status(503) })
     const { client } = await openSession(server)
     await client.ping()
-    await expect.poll(() => gets(server.received).length, { timeout: 5000 }).toBe(4)
+    await expect.poll(() => gets(server.received).length).toBe(4)
     const [a, b, c, d] = gets(server.received).map(({ at }) => at) as [number, number, number, number]
     expect(b - a).toBeGreaterThan(150)
     expect(d - c).toBeGreaterThan((b - a) / 2)
@@ -376,7 +376,7 @@ describe('a stream of changes', () => {
     const { client } = await open(server)
     let changes = 0
     const stop = await client.onChange('tools', () => changes++)
-    await expect.poll(() => changes, { timeout: 4000 }).toBe(1)
+    await expect.poll(() => changes).toBe(1)
     const ids = server.posts('subscriptions/listen').map(({ message }) => message.id)
     expect(ids).toHaveLength(2)
     expect(ids[1]).not.toBe(ids[0])

@@ -65,7 +65,7 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     const { status, message } = await http(url, { headers, body: request(callTool('asks')) })
     expect(status).toBe(200)
     expect(message.error?.code ?? message.result?.isError).toBeDefined()
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    expect(performance.now() - startedAt).toBeLessThan(8000)
   })
 
   test('without sessions, GET and DELETE are answered 405 with Allow', async () => {

@@ -203,8 +203,9 @@ export class LoggedStream implements AnswerStream {
   }
 
   async #append(events: readonly NewEvent[], isLast: boolean): Promise<void> {
-    const { store, bounds, nextBatch, tails, open } = this.#services
-    const { sid, stream, eventName } = this.#owner
+    const { store, shares, nextBatch, tails, open } = this.#services
+    const { sid, stream, eventName, usage } = this.#owner
+    const bounds = shares.boundsFor(usage, events)
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
     if (typeof appended === 'string') {

@@ -7,6 +7,7 @@ import type { LogBounds } from '../../../store/stream-logs.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
+import type { KeptShares } from './kept-shares.ts'
 import type { SharedPages } from './shared-pages.ts'
 import type { Tails } from './tails.ts'
 
@@ -17,6 +18,7 @@ export interface ReplicaServices {
   inFlight: InFlight
   open: OpenStreams
   bounds: LogBounds
+  shares: KeptShares
   tails: Tails
   pages: SharedPages
   clock: Clock

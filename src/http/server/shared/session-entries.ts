@@ -86,7 +86,13 @@ export class SessionEntries {
   async begin(sid: string, record: SessionRecord): Promise<void> {
     const { sessionIdleMs, sessionMaxAgeMs } = this.#options.limits
     await this.#store.sessions.create(sid, JSON.stringify(record), { ttlMs: sessionIdleMs, maxAgeMs: sessionMaxAgeMs })
-    await moveTopics(this.#store.topics, sid, undefined, record, this.#topicLifeMs)
+    try {
+      await moveTopics(this.#store.topics, sid, undefined, record, this.#topicLifeMs)
+    } catch (error) {
+      // The client does not learn of the session, so it must not count.
+      await this.forget(sid, record).catch(() => {})
+      throw error
+    }
   }
 
   async forget(sid: string, record: SessionRecord): Promise<undefined> {

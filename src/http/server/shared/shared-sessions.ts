@@ -3,7 +3,6 @@
 import { randomId } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
@@ -15,7 +14,7 @@ import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, JSON_TYPE, type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
+import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import {
   checkBatch,
@@ -34,6 +33,7 @@ import type { OpenStreams } from '../streams/open-streams.ts'
 import { Announcements } from './announcements.ts'
 import { ClientNotices } from './client-notices.ts'
 import { DeadReplicas } from './dead-replicas.ts'
+import { KeptShares } from './kept-shares.ts'
 import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
 import { callName } from './open-call.ts'
@@ -43,6 +43,7 @@ import { RunningCalls } from './running-calls.ts'
 import { SessionEntries } from './session-entries.ts'
 import type { SessionRecord } from './session-record.ts'
 import { SharedPages } from './shared-pages.ts'
+import { storeRefusal } from './store-refusal.ts'
 import { StreamReaders } from './stream-readers.ts'
 import { Tails } from './tails.ts'
 
@@ -98,6 +99,7 @@ export class SharedSessions implements SessionEndpoint {
       open,
       clock,
       bounds: boundsOf(limits),
+      shares: new KeptShares(limits, clock),
       tails: new Tails(store, open, (error) => this.#report(error)),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch: () => ++this.#batches,
@@ -226,10 +228,9 @@ export class SharedSessions implements SessionEndpoint {
     work.then(
       (refusal) => refusal && this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message)))),
       (error: unknown) => {
-        const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
-        if (!isDown) this.#report(error)
-        const refusal = isDown ? STORE_DOWN : refuse(500, 'Internal error')
-        this.#options.refuse(reply, about(refusal, message && idOf(message)))
+        const known = storeRefusal(error)
+        if (!known) this.#report(error)
+        this.#options.refuse(reply, about(known ?? refuse(500, 'Internal error'), message && idOf(message)))
       },
     )
   }
@@ -362,10 +363,9 @@ export class SharedSessions implements SessionEndpoint {
     // Replicas do not look at the same moment.
     this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * fraction()), () => {
       if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
-      this.#dead
-        .look()
-        .catch((error: unknown) => this.#report(error))
-        .finally(() => !this.#isClosed && this.#tend())
+      // Not awaited: a long takeover must not delay what clients of this replica wait for.
+      this.#dead.look().catch((error: unknown) => this.#report(error))
+      if (!this.#isClosed) this.#tend()
     })
   }
 

@@ -49,6 +49,9 @@ export interface EventStreamOwner {
   onTooMuch(stream: EventStream): void
 }
 
+/** Shared by all streams that keep no events. Never written to. */
+const NONE: string[] = []
+
 export class EventStream implements AnswerStream, EventStore {
   readonly number: number
   readonly #owner: EventStreamOwner
@@ -56,7 +59,7 @@ export class EventStream implements AnswerStream, EventStore {
   next: EventStore | undefined
   listedIn: LinkedList<EventStore> | undefined
   /** The texts of the kept events, from number `#firstKept` on. */
-  #kept: string[] = []
+  #kept: string[] = NONE
   #keptBytes = 0
   #firstKept = 1
   /** The last event that was written to a reader. */
@@ -220,7 +223,7 @@ export class EventStream implements AnswerStream, EventStore {
     this.#isForgotten = true
     const bytes = this.#keptBytes
     this.#firstKept += this.#kept.length
-    this.#kept = []
+    this.#kept = NONE
     this.#keptBytes = 0
     if (bytes > 0) this.#owner.onKept(this, -bytes)
   }

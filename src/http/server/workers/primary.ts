@@ -9,7 +9,8 @@ import type { Service } from '../../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { isOfOneProcess, type MemoryStore, memoryStore } from '../../../store/memory/memory-store.ts'
 import { serveStore } from '../../../store/remote/serve-store.ts'
-import { httpHandler } from '../handler.ts'
+import { FIXED_HTTP_LIMITS } from '../fixed-limits.ts'
+import { createHandler } from '../handler.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
 import { type ListenSettings, settingsOf, urlOf } from '../listen-settings.ts'
 import { DEFAULT_HTTP_LIMITS } from '../options.ts'
@@ -84,7 +85,7 @@ export class Primary implements Closable {
 
   async start(): Promise<Listening> {
     const { health: _health, metrics: _metrics, onRequest: _onRequest, store: _store, ...plain } = this.#options
-    const handler = httpHandler(this.#service, plain)
+    const handler = createHandler(this.#service, plain, FIXED_HTTP_LIMITS)
     this.#address = await findAddress(this.#settings.port ?? 0, this.#settings.host)
     const { port } = this.#address
     const started = new Promise<void>((resolve, reject) => {

@@ -2,7 +2,9 @@
 
 import { expect, test, vi } from 'vitest'
 import { redis } from '../../../../src/redis/index.ts'
-import { callTool, openSession, testServer } from '../../../support/http-service.ts'
+import { memoryStore } from '../../../../src/store/index.ts'
+import { http } from '../../../support/http-requests.ts'
+import { callTool, initializeMessage, openSession, testServer } from '../../../support/http-service.ts'
 import { startRedis } from '../../../support/redis-server.ts'
 import { serveReplicas } from '../../../support/replicas.ts'
 
@@ -30,4 +32,26 @@ test('an answer that Redis has no memory for ends with an error, and small ones 
     lines.mockRestore()
     await full.close()
   }
+})
+
+test('a session that a full store has no room for is refused with the limit, and leaves nothing behind', async () => {
+  const store = memoryStore({ maxKeys: 2 })
+  const created: string[] = []
+  const { create } = store.sessions
+  store.sessions.create = (sid, ...more) => {
+    created.push(sid)
+    return create(sid, ...more)
+  }
+  const { urls } = await serveReplicas(() => testServer(), { count: 1, stores: [store] })
+  const open = () => http(urls[0] as string, { body: initializeMessage('2025-11-25') })
+  expect([(await open()).status, (await open()).status]).toEqual([200, 200])
+  const { status, headers, text } = await open()
+  expect([status, headers['retry-after']]).toEqual([503, '5'])
+  expect(text).toContain('members of topics')
+  expect(created).toHaveLength(3)
+  expect(await Promise.all(created.map((sid) => store.sessions.enter(sid, undefined, 1)))).toEqual([
+    expect.anything(),
+    expect.anything(),
+    'gone',
+  ])
 })
