@@ -1,9 +1,9 @@
 /** A fresh project, made by the packed create-portico with the packed library, under npm, pnpm, Bun and Deno. */
 
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { temporaryFolders } from '../support/folders.ts'
@@ -14,7 +14,7 @@ import { must } from './support/packed.ts'
 const TIMEOUT_MS = 180_000
 const newFolder = temporaryFolders()
 
-const made = { folder: '', create: '', portico: '', env: {} as NodeJS.ProcessEnv }
+const made = { folder: '', create: '', portico: '', server: '', env: {} as NodeJS.ProcessEnv }
 
 beforeAll(async () => {
   await installRuntimes()
@@ -29,6 +29,7 @@ beforeAll(async () => {
   made.env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_ENV$|VITEST|TEST$)/i.test(name)))
   made.env.NPM_CONFIG_REGISTRY = must('npm', ['config', 'get', 'registry'], made.folder).trim()
   made.env.CI = '1'
+  made.server = await createProject('server')
 }, INSTALL_MS)
 
 /** The output of a command. Rejects with all output if it fails. */
@@ -50,10 +51,15 @@ function run(command: string, args: readonly string[], cwd: string, options: Spa
   })
 }
 
-const inCreated = async (name: string, template = 'server'): Promise<string> => {
-  const said = await run('npm', ['exec', '--yes', `--package=${made.create}`, '--', 'create-portico', name, '-t', template], made.folder)
-  expect(said).toContain(`Made ${name} in ${name}`)
-  const project = join(made.folder, name)
+/** Makes a project as `npm create portico` does, with the packed library. */
+async function createProject(template: string): Promise<string> {
+  const said = await run(
+    'npm',
+    ['exec', '--yes', `--package=${made.create}`, '--', 'create-portico', template, '-t', template],
+    made.folder,
+  )
+  expect(said).toContain(`Made ${template} in ${template}`)
+  const project = join(made.folder, template)
   const manifest = join(project, 'package.json')
   const text = readFileSync(manifest, 'utf8')
   // The registry does not have this version.
@@ -62,12 +68,18 @@ const inCreated = async (name: string, template = 'server'): Promise<string> => 
     manifest,
     text.replace(/"portico": "\^[^"]+"/, () => `"portico": ${JSON.stringify(`file:${made.portico}`)}`),
   )
-  // The tests of the project run on the runtime that is meant, not on one that it starts.
+  // Proves that the tests run on the runtime that is meant, not on one that it starts.
   writeFileSync(
     join(project, 'test/runtime.test.ts'),
     "import { expect, test } from 'vitest'\ntest('runtime', () => expect(Object.keys(process.versions)).toContain(process.env.RUNTIME))\n",
   )
   return project
+}
+
+function copyOf(project: string, name: string): string {
+  const copy = join(made.folder, name)
+  cpSync(project, copy, { recursive: true })
+  return copy
 }
 
 /** Runs the tests of a project, its own and the one about the runtime. */
@@ -77,63 +89,44 @@ async function expectToPass(project: string, runtime: string, command: string, a
 }
 
 const DENO_TEST = ['task', '--node-modules-dir=manual', 'test']
+const BUN_TEST = ['--bun', 'run', 'test']
 
-test(
-  'a project made by npm create passes its tests with npm, with Deno, and answers npx portico',
-  async () => {
-    const project = await inCreated('with-npm')
+// They wait for the registry most of the time, so they run side by side.
+describe.concurrent('from the packed tarballs', { timeout: TIMEOUT_MS }, () => {
+  test('a fresh project passes its tests with npm and with Deno, and npx portico calls its server', async () => {
+    const project = copyOf(made.server, 'with-npm')
     await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], project)
     await expectToPass(project, 'node', 'npm', ['test'])
     await expectToPass(project, 'deno', deno, DENO_TEST)
     await run('npm', ['run', 'build'], project)
     const called = await run('npx', ['portico', 'call', 'add', 'a=2', 'b=3', '--json', '--', process.execPath, 'dist/main.js'], project)
-    expect(JSON.parse(called.slice(called.indexOf('{')))).toMatchObject({ structuredContent: { sum: 5 } })
-    // The other templates need the same packages for their tests.
-    for (const template of ['client', 'agent']) {
-      const other = await inCreated(`a-${template}`, template)
-      symlinkSync(join(project, 'node_modules'), join(other, 'node_modules'), 'junction')
-      await expectToPass(other, 'deno', deno, DENO_TEST)
-      await expectToPass(other, 'bun', bun, ['--bun', 'run', 'test'])
-    }
-  },
-  TIMEOUT_MS,
-)
+    expect(JSON.parse(called)).toMatchObject({ structuredContent: { sum: 5 } })
+  })
 
-test(
-  'a project made by npm create passes its tests with pnpm',
-  async () => {
-    const project = await inCreated('with-pnpm')
+  test('a fresh project passes its tests with pnpm', async () => {
+    const project = copyOf(made.server, 'with-pnpm')
     await run(process.execPath, [pnpm, 'install', '--prefer-offline'], project)
     await expectToPass(project, 'node', process.execPath, [pnpm, 'test'])
-  },
-  TIMEOUT_MS,
-)
+  })
 
-test(
-  'a project made by npm create passes its tests with Bun, without Node',
-  async () => {
-    const project = await inCreated('with-bun')
+  test('a fresh project passes its tests with Bun, without Node', async () => {
+    const project = copyOf(made.server, 'with-bun')
     await run(bun, ['install'], project)
-    await expectToPass(project, 'bun', bun, ['--bun', 'run', 'test'])
-  },
-  TIMEOUT_MS,
-)
+    await expectToPass(project, 'bun', bun, BUN_TEST)
+    // The tests of the other templates need the same packages.
+    for (const template of ['client', 'agent']) {
+      const other = await createProject(template)
+      symlinkSync(join(project, 'node_modules'), join(other, 'node_modules'), 'junction')
+      await expectToPass(other, 'deno', deno, DENO_TEST)
+      await expectToPass(other, 'bun', bun, BUN_TEST)
+    }
+  })
 
-test(
-  'npx portico runs from the tarball in an empty folder',
-  async () => {
+  test('npx portico runs in an empty folder', async () => {
     const folder = join(made.folder, 'empty')
     mkdirSync(folder)
-    // The name of npx is a package name or an option; a tarball needs the option.
     const npx = ['--yes', '--prefer-offline', `--package=${made.portico}`, 'portico']
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    expect(await run('npx', [...npx, '--version'], folder)).toContain(version)
-    const called = await run(
-      'npx',
-      [...npx, 'tools', '--json', '--', process.execPath, join(root, 'dist/cli/index.js'), 'serve', 'everything'],
-      folder,
-    )
-    expect(called).toContain('"name"')
-  },
-  TIMEOUT_MS,
-)
+    const server = [process.execPath, join(root, 'dist/cli/index.js'), 'serve', 'everything']
+    expect(await run('npx', [...npx, 'tools', '--json', '--', ...server], folder)).toContain('"name"')
+  })
+})
