@@ -140,8 +140,8 @@ export async function buildIfStale({ types = true } = {}) {
   })
 }
 
-/** Runs under a lock, so that two commands do not build at the same time. A lock that is older than 3 minutes counts as abandoned. */
-async function alone(lock, run) {
+/** Runs under a lock, so that two commands do not build or install at the same time. A lock that is older than 3 minutes counts as abandoned. */
+export async function alone(lock, run) {
   for (;;) {
     try {
       mkdirSync(lock)

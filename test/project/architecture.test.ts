@@ -7,7 +7,9 @@ import { proves } from '../support/proves.ts'
 const text = readFileSync(`${root}/ARCHITECTURE.md`, 'utf8')
 
 test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('every file and folder that %s names exists', (page) => {
-  const names = readFileSync(`${root}/${page}`, 'utf8').matchAll(/`((?:src|test|scripts|requirements|bench|examples|docs)\/[^`\s]*)`/g)
+  const names = readFileSync(`${root}/${page}`, 'utf8').matchAll(
+    /`((?:src|test|scripts|requirements|bench|examples|docs|deploy|site|\.github)\/[^`\s]*)`/g,
+  )
   const named = [...names].map(([, path]) => path as string).filter((path) => !path.includes('NAME'))
   expect(named.length).toBeGreaterThan(30)
   for (const path of named) expect(existsSync(`${root}/${path}`), path).toBe(true)

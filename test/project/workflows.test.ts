@@ -65,3 +65,20 @@ test('the portable tests run on Linux, macOS and Windows, and all tests on Linux
   expect(jobs.whole?.['runs-on']).toMatch(/^ubuntu-/)
   expect(runs(jobs.whole)).toContain('npm test')
 })
+
+test('a tag is tested, compared with the version, and published with provenance by the only job with an identity', () => {
+  const { on, jobs } = read('release.yml')
+  expect(on).toEqual({ push: { tags: ['v*'] } })
+  expect(Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'] === 'write')).toMatchObject([
+    ['publish', { needs: 'test' }],
+  ])
+  expect(jobs.test?.steps.map(({ run }) => run)).toContain('npm test')
+  const steps = jobs.publish?.steps.filter((step) => step.run) ?? []
+  expect(steps.map(({ run }) => run)).toEqual([
+    'node scripts/release.mjs --check-tag "$GITHUB_REF_NAME"',
+    'npm publish --provenance --access public',
+    'npm publish --provenance --access public',
+  ])
+  expect(steps.at(-1)).toMatchObject({ 'working-directory': 'create-portico' })
+  expect(textOf('release.yml')).not.toMatch(/secrets\.|TOKEN/)
+})

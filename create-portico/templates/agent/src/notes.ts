@@ -1,7 +1,7 @@
 /** A server in this process. Add others as { command, args } or as a URL, in main.ts. */
 
 import { createServer, type Server } from 'portico/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export function notesServer(): { server: Server; notes: string[] } {
   const notes: string[] = []

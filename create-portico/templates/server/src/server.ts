@@ -1,7 +1,7 @@
 /** The server: what it offers to clients. */
 
 import { createServer, type Server } from 'portico/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const server: Server = createServer({ name: 'NAME_OF_THE_PROJECT', version: '0.1.0' })
 
