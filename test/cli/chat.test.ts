@@ -83,6 +83,26 @@ describe('the samples of the shell', () => {
   }, 90_000)
 })
 
+describe('servers of another terminal', () => {
+  test('a chat uses a server that is added while it waits for a line, and its sample again after a removal', async () => {
+    const { run, sit, home } = await withNotes()
+    await run('chat', '--no-save', 'add a note title="Milk" text="Two litres"')
+    await run('servers', 'remove', 'notes')
+    const terminal = sit('chat', '--no-save')
+    await terminal.until(/Ctrl-D ends the chat\.\n>/)
+    expect(await run('servers', 'add', 'notes', ...serve('notes', join(home, 'notes')))).toMatchObject({ code: 0 })
+    await typeLine(terminal, 'list notes')
+    await terminal.until(/Two litres/)
+    expect(await run('servers', 'remove', 'notes')).toMatchObject({ code: 0 })
+    await typeLine(terminal, 'search notes with query="Milk"')
+    // The rule that allows everything is about the other server, so the sample asks.
+    await answerQuestion(terminal, /The model wants to call notes\/search/, 'y')
+    await terminal.until(/→ notes__search[\s\S]*← notes[\s\S]*\n>/)
+    expect(terminal.text().match(/Two litres/g)).toHaveLength(1)
+    expect(await leave(terminal)).toBe(0)
+  }, 90_000)
+})
+
 describe('stored conversations', () => {
   test('a conversation is stored, listed, continued under its id, and not stored with --no-save', async () => {
     const { run } = await withNotes()

@@ -132,6 +132,10 @@ test('the first steps of the tour happen on real traffic', async () => {
   await page.getByText('"title": "Door code"').waitFor()
   await page.getByRole('button', { name: 'Next step' }).click()
   await page.getByLabel('Result of deploy').waitFor()
+  // A tool with a view is one click away.
+  await page.getByRole('link', { name: 'the tool plan' }).click()
+  await page.getByRole('heading', { name: 'Plan a deployment' }).waitFor()
+  await page.goBack()
   // Left and taken up again.
   await page.getByRole('link', { name: 'Leave, and go on later' }).click()
   await page.getByRole('link', { name: 'Go on with step 2 of 7' }).waitFor()

@@ -3,12 +3,14 @@ import { expect, test } from 'vitest'
 import { createServer, ToolError } from '../../src/server/index.ts'
 import { memoryTaskStore, type TaskChange, type TaskStore, tasks } from '../../src/tasks/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
-import { counted } from '../support/proof.ts'
+import { counted, proofRuns } from '../support/proof.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { type ExtensionClient, extensionClient } from './task-server.ts'
 
 const TTL_MS = 10_000
 const LEASE_MS = 1000
+const RUNS = proofRuns(60)
+const TIMEOUT_MS = 30_000 + RUNS * 1500
 const FINAL = new Set(['completed', 'failed', 'cancelled'])
 
 /** One run of a handler, which the test controls from outside. */
@@ -149,46 +151,50 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('restart' as const) }),
 )
 
-test('whatever happens in which order, a task ends once, and nothing is recorded after its end', async () => {
-  let ended = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
-      const world = new World()
-      await world.call('again')
-      for (const each of steps) {
-        const work = 'at' in each ? world.works[each.at % Math.max(1, world.works.length)] : undefined
-        const task = 'at' in each ? world.tasks[each.at % Math.max(1, world.tasks.length)] : undefined
-        if (each.do === 'call') await world.call(each.tool)
-        else if (each.do === 'wait') await world.turn(each.ms)
-        else if (each.do === 'restart') world.restart()
-        else if (each.do === 'answer') task && (await world.answer(task.taskId))
-        else if (each.do === 'cancel') task && (await world.cancel(task.taskId))
-        else if (each.do === 'finish') work?.end()
-        else if (each.do === 'fail') work?.end(new ToolError('no'))
-        else work?.[each.do]()
+test(
+  'whatever happens in which order, a task ends once, and nothing is recorded after its end',
+  async () => {
+    let ended = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
+        const world = new World()
+        await world.call('again')
+        for (const each of steps) {
+          const work = 'at' in each ? world.works[each.at % Math.max(1, world.works.length)] : undefined
+          const task = 'at' in each ? world.tasks[each.at % Math.max(1, world.tasks.length)] : undefined
+          if (each.do === 'call') await world.call(each.tool)
+          else if (each.do === 'wait') await world.turn(each.ms)
+          else if (each.do === 'restart') world.restart()
+          else if (each.do === 'answer') task && (await world.answer(task.taskId))
+          else if (each.do === 'cancel') task && (await world.cancel(task.taskId))
+          else if (each.do === 'finish') work?.end()
+          else if (each.do === 'fail') work?.end(new ToolError('no'))
+          else work?.[each.do]()
+          await world.turn(0)
+          await world.check()
+        }
+        // The processes of the past are gone, and time passes: their tasks are taken over, and then they end.
+        world.restart()
+        await world.turn(LEASE_MS * 2)
+        for (const work of world.works) work.end()
+        await world.turn(LEASE_MS)
+        for (const { taskId } of world.tasks) await world.cancel(taskId)
         await world.turn(0)
         await world.check()
-      }
-      // The processes of the past are gone, and time passes: their tasks are taken over, and then they end.
-      world.restart()
-      await world.turn(LEASE_MS * 2)
-      for (const work of world.works) work.end()
-      await world.turn(LEASE_MS)
-      for (const { taskId } of world.tasks) await world.cancel(taskId)
-      await world.turn(0)
-      await world.check()
-      for (const { taskId } of world.tasks) {
-        const task = await world.client.get(taskId)
-        if (task) expect(FINAL.has(task.status)).toBe(true)
-      }
-      ended += world.ended.size
-      await world.turn(TTL_MS)
-      await world.check()
-      for (const { signal, process } of world.works)
-        if (process === world.processes) expect(signal.aborted || world.ended.size > 0).toBe(true)
-    }),
-    { numRuns: 60 },
-  )
-  counted({ 'tasks that ended': ended })
-  expect(ended).toBeGreaterThan(50)
-}, 120_000)
+        for (const { taskId } of world.tasks) {
+          const task = await world.client.get(taskId)
+          if (task) expect(FINAL.has(task.status)).toBe(true)
+        }
+        ended += world.ended.size
+        await world.turn(TTL_MS)
+        await world.check()
+        for (const { signal, process } of world.works)
+          if (process === world.processes) expect(signal.aborted || world.ended.size > 0).toBe(true)
+      }),
+      { numRuns: RUNS },
+    )
+    counted({ interleavings: RUNS, 'tasks that ended': ended })
+    expect(ended).toBeGreaterThan(50)
+  },
+  TIMEOUT_MS,
+)

@@ -16,6 +16,7 @@ import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
 import { notEnabledNote, settled } from '../shell/servers.ts'
 import { LineTerminal } from '../terminal/line-editor.ts'
+import { SampleServers } from '../up/sample-servers.ts'
 
 interface ChatCommandOptions {
   model?: string
@@ -65,7 +66,7 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
     { ...(await bundledSamples(io)), ...only, parks: options.inbox === true, waits, options: models },
     async (host) => {
       const conversation = options.resume === undefined ? new Conversation() : await host.conversations.load(options.resume)
-      const chat: Chat = { invocation, host, conversation, saves: options.save }
+      const chat: Chat = { invocation, host, conversation, saves: options.save, followsFile: options.server.length === 0 }
       try {
         return said === '' ? await converse(chat) : await sayOnce(chat, said)
       } finally {
@@ -81,6 +82,8 @@ interface Chat {
   conversation: Conversation
   /** Whether the conversation is stored. */
   saves: boolean
+  /** Whether servers that another terminal adds or removes change here. Not if the person chose the servers of this chat. */
+  followsFile: boolean
 }
 
 async function sayOnce(chat: Chat, said: string): Promise<ExitName> {
@@ -98,16 +101,23 @@ async function converse(chat: Chat): Promise<ExitName> {
   showLastTurns(screen, conversation)
   screen.note(dim(`Model: ${host.models[0]?.label}. An empty line or Ctrl-D ends the chat.`))
   notEnabledNote(screen, host, `Enable: ${typedCommand(io, 'servers enable')}`)
+  const servers = new SampleServers(invocation, host)
+  if (chat.followsFile) await servers.follow()
   const terminal = new LineTerminal(io, '> ')
   let stored: string | undefined
-  for (;;) {
-    const line = await terminal.read(signal)
-    if (line === undefined || line.trim() === '') break
-    await invocation.interruptibleStep(async (step) => {
-      await settled(host, step.signal)
-      stored = (await turn(chat, step, line)).id ?? stored
-    })
-    if (signal.aborted) return 'interrupted'
+  try {
+    for (;;) {
+      const line = await terminal.read(signal)
+      if (line === undefined || line.trim() === '') break
+      await invocation.interruptibleStep(async (step) => {
+        await servers.refresh()
+        await settled(host, step.signal)
+        stored = (await turn(chat, step, line)).id ?? stored
+      })
+      if (signal.aborted) return 'interrupted'
+    }
+  } finally {
+    await servers.close()
   }
   if (stored !== undefined) screen.note(dim(`Continue: ${typedCommand(io, `chat --resume ${stored}`)}`))
   return 'ok'

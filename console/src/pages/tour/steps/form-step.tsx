@@ -1,5 +1,6 @@
 /** A tool asks the person with a form while it runs. */
 
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { CodeBlock } from '../../../components/code-block.tsx'
@@ -30,6 +31,15 @@ export function FormStep({ onDone }: StepProps): ReactNode {
         Deploy version 1.4.0 to staging
       </Button>
       <Outcome run={run} done={<CodeBlock text={foreignText(prettyText(resultText(result)))} label="Result of deploy" isForeign />} />
+      {isEnded && (
+        <p>
+          Tools can also show their result as a view, in a frame that cannot reach this page. Call{' '}
+          <Link to="/tools" search={{ tool: 'deploy/plan' }}>
+            the tool plan
+          </Link>{' '}
+          to see one. The page Home leads back to this step.
+        </p>
+      )}
     </div>
   )
 }
