@@ -82,7 +82,18 @@ export function installDependencies({ isForTests = true } = {}) {
  * Optional peers of the packages of the page that are in the lock file for the tests. npm installs every optional peer that is in the lock
  * file. The build needs none of these, and they are a quarter of everything. The next installation for tests installs them again.
  */
-const UNUSED_PEERS = ['@esbuild', '@opentelemetry', '@types', '@typescript', 'csstype', 'esbuild', 'jiti', 'tsx', 'typescript', 'undici-types']
+const UNUSED_PEERS = [
+  '@esbuild',
+  '@opentelemetry',
+  '@types',
+  '@typescript',
+  'csstype',
+  'esbuild',
+  'jiti',
+  'tsx',
+  'typescript',
+  'undici-types',
+]
 
 function removeUnusedPeers() {
   for (const name of UNUSED_PEERS) rmSync(`${root}/node_modules/${name}`, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 /** From FastMCP: `fastmcp`. */
 
 import type { Part } from './edits.ts'
-import { callOf, showErrors, usesOf } from './handlers.ts'
+import { callOf, replaceUse, showErrors, usesOf } from './handlers.ts'
 import { type Program, rangeOf } from './program.ts'
 import type { Node } from './syntax.ts'
 
@@ -54,10 +54,8 @@ const MOVES: Readonly<Record<string, (program: Program, call: Node) => void>> = 
     const handler =
       members && moveDefinition(program, call, 'tool', { members, first: 'name', handler: 'execute', names: { parameters: 'input' } })
     if (!members || !handler) return
-    const [first] = handler.parameters ?? []
     const context = handler.parameters?.[1]
     if (context) moveContext(program, context, handler)
-    if (!members.has('parameters') && first && !context) program.edits.insert(first.getStart(), '_')
     if (members.has('canAccess')) program.todo(call, 'replace canAccess by scopes: the caller needs them to see and use the tool')
     showErrors(program, handler, 'UserError')
   },
@@ -173,7 +171,7 @@ function moveMember(program: Program, use: Node, member: string | undefined, con
     const access = use.parent
     const call = program.is(access, 'PropertyAccessExpression') ? callOf(program, access) : undefined
     const [message, data] = call?.arguments ?? []
-    program.replace(use, `${context}.log`)
+    replaceUse(program, use, `${context}.log`)
     if (access.name?.text === 'warn') program.replace(access.name, 'warning')
     if (message && data)
       program.edits.replace(

@@ -40,6 +40,10 @@ export function showErrors(program: Program, handler: Node, name = 'Error'): voi
 export const usesOf = (program: Program, name: string, within: Node): Node[] =>
   program.uses(name).filter((use) => use.getStart() >= (within.body ?? within).getStart() && use.end <= (within.body ?? within).end)
 
+/** Replaces the use of a name by an expression. `{ signal }` becomes `{ signal: ctx.signal }`. */
+export const replaceUse = (program: Program, use: Node, text: string): void =>
+  program.replace(use, program.is(use.parent, 'ShorthandPropertyAssignment') ? `${use.getText()}: ${text}` : text)
+
 /** The call of which this member access is the callee. */
 export const callOf = (program: Program, access: Node): Node | undefined =>
   program.is(access.parent, 'CallExpression') && access.parent.expression === access ? access.parent : undefined

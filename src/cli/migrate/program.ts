@@ -204,27 +204,30 @@ export class Program {
     const lines = [...this.#added]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([module, names]) => importLine(module, [...names], this.#style))
-    let isPlaced = lines.length === 0
+    const keptOf = (statement: Node): readonly Node[] =>
+      (statement.importClause?.namedBindings?.elements ?? []).filter((each) =>
+        this.uses(each.name?.text ?? '').some((use) => !this.isConsumed(use)),
+      )
+    const isWhole = ({ importClause }: Node): boolean =>
+      !this.is(importClause?.namedBindings, 'NamedImports') || importClause?.name !== undefined
+    const first = old.find((statement) => !isWhole(statement) && keptOf(statement).length === 0)
+    if (!first && lines.length > 0) this.edits.insert((old[0] ?? this.root).getStart(), `${lines.join('\n')}\n`)
     for (const statement of old) {
-      const clause = statement.importClause
-      const elements = clause?.namedBindings?.elements ?? []
-      const kept = elements.filter((each) => this.uses(each.name?.text ?? '').some((use) => !this.isConsumed(use)))
-      const isWhole = !this.is(clause?.namedBindings, 'NamedImports') || clause?.name !== undefined
-      if (isWhole || kept.length > 0) {
-        const names = isWhole ? [] : kept.map((each) => (each.propertyName ?? each.name)?.text ?? '')
-        this.todo(
-          statement,
-          reasons[names[0] ?? ''] ?? `Portico has no ${names.join(', ') || 'such module'} of this form; move what uses it by hand`,
-        )
-        if (!isWhole && kept.length < elements.length)
-          this.replace(clause?.namedBindings as Node, `{ ${kept.map((each) => each.getText()).join(', ')} }`)
-        continue
-      }
-      if (isPlaced) this.removeStatement(statement)
-      else this.replace(statement, lines.join('\n'))
-      isPlaced = true
+      const kept = keptOf(statement)
+      if (isWhole(statement) || kept.length > 0) this.#keepImport(statement, isWhole(statement) ? undefined : kept, reasons)
+      else if (statement === first && lines.length > 0) this.replace(statement, lines.join('\n'))
+      else this.removeStatement(statement)
     }
-    if (!isPlaced) this.edits.insert((old[0] ?? this.root).getStart(), `${lines.join('\n')}\n`)
+  }
+
+  /** @param kept the names that are still used; undefined for the import of a whole module */
+  #keepImport(statement: Node, kept: readonly Node[] | undefined, reasons: Readonly<Record<string, string>>): void {
+    const names = (kept ?? []).map((each) => (each.propertyName ?? each.name)?.text ?? '')
+    const other = `Portico has no ${names.join(', ') || 'such module'} of this form; move what uses it by hand`
+    this.todo(statement, reasons[names[0] ?? ''] ?? other)
+    const bindings = statement.importClause?.namedBindings
+    if (kept && bindings && kept.length < (bindings.elements?.length ?? 0))
+      this.replace(bindings, `{ ${kept.map((each) => each.getText()).join(', ')} }`)
   }
 
   /** The quotes and semicolons of the file. */

@@ -1,6 +1,6 @@
 /** From version 1 of the official SDK: `@modelcontextprotocol/sdk`. */
 
-import { callOf, functionOf, insertArguments, replaceNotification, showErrors, usesOf } from './handlers.ts'
+import { callOf, functionOf, insertArguments, replaceNotification, replaceUse, showErrors, usesOf } from './handlers.ts'
 import { moveClients } from './official-client.ts'
 import {
   moveRegisterPrompt,
@@ -19,24 +19,34 @@ const SDK: OfficialSdk = {
   modules: /^@modelcontextprotocol\/sdk(?:\/|$)/,
   moveContext(program, parameter, handler) {
     if (parameter.type) program.edits.replace({ start: parameter.name?.end ?? parameter.end, end: parameter.type.end }, '')
-    const name = parameter.name?.text
-    if (name === undefined) {
-      program.todo(parameter, 'the second parameter is the context of Portico; take what you need from it')
+    for (const node of program.below(parameter)) program.consume(node)
+    const pattern = parameter.name
+    if (pattern?.text !== undefined) {
+      for (const use of usesOf(program, pattern.text, handler)) moveUse(program, pattern.text, use)
       return
     }
-    for (const use of usesOf(program, name, handler)) moveUse(program, name, use)
-    for (const node of program.below(parameter)) program.consume(node)
+    const context = program.uses('ctx').length === 0 ? 'ctx' : 'context'
+    if (pattern) program.replace(pattern, context)
+    for (const each of pattern?.elements ?? [])
+      for (const use of usesOf(program, each.name?.text ?? '', handler))
+        moveMember(program, use, (each.propertyName ?? each.name)?.text, context)
   },
 }
 
-function moveUse(program: Program, name: string, use: Node): void {
+/** `extra.signal` and the like. */
+function moveUse(program: Program, context: string, use: Node): void {
   const access = use.parent
-  const member = program.is(access, 'PropertyAccessExpression') && access.expression === use ? access.name?.text : undefined
-  if (member === 'signal') return
-  if (member === '_meta') return program.replace(access.name as Node, 'meta')
-  const call = callOf(program, access)
-  if (member === 'sendNotification' && call && replaceNotification(program, call, name)) return
-  program.todo(use, CONTEXT_REASONS[member ?? ''] ?? `the context of Portico has no ${member ?? 'such use'}; see docs/server.md`)
+  if (program.is(access, 'PropertyAccessExpression') && access.expression === use) moveMember(program, access, access.name?.text, context)
+  else program.todo(use, 'the context of Portico has other members; see docs/server.md')
+}
+
+/** @param use the expression that stands for the member */
+function moveMember(program: Program, use: Node, member: string | undefined, context: string): void {
+  if (member === 'signal') return replaceUse(program, use, `${context}.signal`)
+  if (member === '_meta') return replaceUse(program, use, `${context}.meta`)
+  const call = callOf(program, use)
+  if (member === 'sendNotification' && call && replaceNotification(program, call, context)) return
+  program.todo(use, CONTEXT_REASONS[member ?? ''] ?? `the context of Portico has no ${member ?? 'such member'}; see docs/server.md`)
 }
 
 const CONTEXT_REASONS: Readonly<Record<string, string>> = {

@@ -55,6 +55,7 @@ const SERVERS: Record<string, Calls> = {
     tools: [
       ['work', { steps: 2 }],
       ['state', {}],
+      ['note', { text: 'a' }],
     ],
   },
   'v2-tools': {

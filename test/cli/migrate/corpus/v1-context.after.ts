@@ -16,3 +16,9 @@ server.tool('work', { input: z.object({ steps: z.number() }) }, async ({ steps }
 server.tool('state', { description: 'Whether the call goes on' }, async (_args, extra) => ({
   content: [{ type: 'text', text: String(extra.signal.aborted) }],
 }))
+
+server.tool('note', { input: z.object({ text: z.string() }) }, async ({ text }, ctx) => {
+  const state = { signal: ctx.signal }
+  await ctx.log.warning({ text })
+  return { content: [{ type: 'text', text: ctx.signal.aborted || state.signal.aborted ? 'stopped' : text }] }
+})

@@ -16,3 +16,9 @@ server.registerTool('work', { inputSchema: { steps: z.number() } }, async ({ ste
 server.registerTool('state', { description: 'Whether the call goes on' }, async (extra) => ({
   content: [{ type: 'text', text: String(extra.signal.aborted) }],
 }))
+
+server.registerTool('note', { inputSchema: { text: z.string() } }, async ({ text }, { sendNotification, signal }) => {
+  const state = { signal }
+  await sendNotification({ method: 'notifications/message', params: { level: 'warning', data: { text } } })
+  return { content: [{ type: 'text', text: signal.aborted || state.signal.aborted ? 'stopped' : text }] }
+})
