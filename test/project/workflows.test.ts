@@ -66,7 +66,7 @@ test('the portable tests run on Linux, macOS and Windows, and all tests on Linux
   expect(runs(jobs.whole)).toContain('npm test')
 })
 
-test('a tag is tested, compared with the version, and published with provenance by the only job with an identity', () => {
+test('a tag is tested, then published with provenance by the only job with an identity', () => {
   const { on, jobs } = read('release.yml')
   expect(on).toEqual({ push: { tags: ['v*'] } })
   expect(Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'] === 'write')).toMatchObject([
