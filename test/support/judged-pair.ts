@@ -27,7 +27,7 @@ export interface JudgedOptions extends PairOptions {
 const open: { client: Client; judge: Judge }[] = []
 
 /** Connects in one revision; the pair is closed and judged when the test ends. */
-export async function connectPair(service: Service, options: JudgedOptions): Promise<JudgedPair> {
+export async function connectPair(service: Service, { clientIsWrong, ...options }: JudgedOptions): Promise<JudgedPair> {
   const wire: WireMessage[] = []
   const warnings: string[] = []
   const judge = new Judge(options.revision)
@@ -36,7 +36,7 @@ export async function connectPair(service: Service, options: JudgedOptions): Pro
     ...options,
     onWire: (message) => {
       wire.push(message)
-      if (message.from === 'server' || !options.clientIsWrong) judge.judge(message)
+      if (message.from === 'server' || !clientIsWrong) judge.judge(message)
       else judge.follow(message)
       options.onWire?.(message)
     },
