@@ -1,4 +1,4 @@
-/** npm run check: checks format, lint with the layer rules, types, dead code, the documentation site with its links, and the packed package with its sizes. */
+/** npm run check: checks format, lint with the layer rules, types, also of the examples in the documentation, dead code, the documentation site with its links, and the packed package with its sizes. */
 
 import { spawn } from 'node:child_process'
 import { root, say, setUp } from './setup.mjs'
@@ -9,6 +9,7 @@ const steps = [
   ['format and lint', bin('biome'), ['check', '.']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
   ['types of the examples', bin('tsc'), ['-p', 'examples/tsconfig.json']],
+  ['types of the documentation', process.execPath, ['scripts/check-snippets.mjs']],
   ['types of the page', bin('tsc'), ['-p', 'console/tsconfig.json']],
   ['dead code', bin('knip'), []],
   ['code that only tests use', bin('knip'), ['--production']],

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
+// @ts-expect-error a plain script without types
+import { snippets as examples, pages } from '../../scripts/snippets.mjs'
 import { DEFAULT_APP_LIMITS } from '../../src/apps/index.ts'
 import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/fetch-json.ts'
 import { DEFAULT_FILE_STORE_LIMITS, DEFAULT_SAFE_FETCH_LIMITS } from '../../src/auth/index.ts'
@@ -44,8 +46,6 @@ import { DEFAULT_FILE_TASK_STORE_LIMITS } from '../../src/tasks/index.ts'
 import { proves } from '../support/proves.ts'
 import { ERROR_MEANINGS } from './error-meanings.ts'
 
-const documents = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md'))
-const pages = ['README.md', ...documents.map((name) => `docs/${name}`)]
 const folder = `${root}/.cache/docs`
 
 interface Snippet {
@@ -55,14 +55,7 @@ interface Snippet {
   code: string
 }
 
-const snippets: Snippet[] = pages.flatMap((page) => {
-  const text = readFileSync(`${root}/${page}`, 'utf8')
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match, i) => {
-    const code = match[1] as string
-    const line = text.slice(0, match.index).split('\n').length
-    return { page, line, code, file: /^\/\/ (\S+\.mjs)$/m.exec(code)?.[1] ?? `${page.replaceAll(/\W/g, '-')}-${i}.mjs` }
-  })
-})
+const snippets: Snippet[] = examples()
 
 beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
