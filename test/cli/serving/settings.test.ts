@@ -50,6 +50,7 @@ const VALUES: Record<string, [text: string, value: unknown]> = {
   authResource: ['https://mcp.example/mcp', 'https://mcp.example/mcp'],
   authScopes: ['a,b', ['a', 'b']],
   authAudience: ['x', 'x'],
+  apiKeys: ['ann=one, bob=two', ['ann=one', 'bob=two']],
   store: ['redis://user:pass@host', 'redis://user:pass@host'],
   storePrefix: ['p:', 'p:'],
   keys: ['k'.repeat(32), ['k'.repeat(32)]],
@@ -174,7 +175,7 @@ describe('mistakes', () => {
   })
 
   test('variables that belong to others are no mistakes', async () => {
-    const others = { PORTICO_HOME: '/x', PORTICO_API_KEY: 'x', PORTICO_API: 'x', PORTICO_SERVICE_HOST: 'x', PORTICO_PORT_80_TCP_ADDR: 'x' }
+    const others = { PORTICO_HOME: '/x', PORTICO_OWNER: 'x', PORTICO_API: 'x', PORTICO_SERVICE_HOST: 'x', PORTICO_PORT_80_TCP_ADDR: 'x' }
     expect(await problemsOf({ env: others })).toBe('none')
   })
 })
