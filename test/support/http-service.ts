@@ -8,7 +8,7 @@ import type { Listening, ListenOptions } from '../../src/http/index.ts'
 import { Endpoint } from '../../src/http/server/endpoint.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from '../../src/http/server/fixed-limits.ts'
 import { listenWith } from '../../src/http/server/listen.ts'
-import type { HttpOptions } from '../../src/http/server/options.ts'
+import type { HttpLimits, HttpOptions } from '../../src/http/server/options.ts'
 import { NodeRequestReply } from '../../src/http/server/runtime/node.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
@@ -61,11 +61,15 @@ export function fixedLimits(limits: Partial<AllHttpLimits> = {}): FixedHttpLimit
   return { ...FIXED_HTTP_LIMITS, ...Object.fromEntries(given) }
 }
 
+/** The limits that a program can set: `limits` without the fixed ones. */
+export const ownLimits = (limits: Partial<AllHttpLimits> = {}): Partial<HttpLimits> =>
+  Object.fromEntries(Object.entries(limits).filter(([name]) => !(name in FIXED_HTTP_LIMITS)))
+
 /** Listens until the test is over. */
 export async function serve(server: Server, options: TestHttpOptions<ListenOptions> = {}): Promise<Listening> {
   // Many a test brings bad credentials on purpose.
   const limits = { failedLogins: false, ...options.limits } as const
-  const listening = await listenWith(server, { handleSignals: false, graceMs: 0, ...options, limits }, fixedLimits(limits))
+  const listening = await listenWith(server, { handleSignals: false, graceMs: 0, ...options, limits: ownLimits(limits) }, fixedLimits(limits))
   onTestFinished(() => listening.close())
   return listening
 }
@@ -76,7 +80,7 @@ export async function serveInFakeTime(
   options: TestHttpOptions = {},
   clock: FakeClock = fakeClock(),
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
-  const endpoint = new Endpoint(server, options, clock, fixedLimits(options.limits))
+  const endpoint = new Endpoint(server, { ...options, limits: ownLimits(options.limits) }, clock, fixedLimits(options.limits))
   const at = createHttpServer((request, response) => {
     const exchange = new NodeRequestReply(request, response, undefined, endpoint.limits.stallMs)
     endpoint.handle(exchange, exchange)

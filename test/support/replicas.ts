@@ -7,7 +7,7 @@ import type { Server } from '../../src/server/index.ts'
 import { memoryStore } from '../../src/store/index.ts'
 import type { SharedStore } from '../../src/store/shared-store.ts'
 import { portOf } from './http-requests.ts'
-import { fixedLimits, type TestHttpOptions } from './http-service.ts'
+import { fixedLimits, ownLimits, type TestHttpOptions } from './http-service.ts'
 
 export interface Replicas {
   /** The balancer. */
@@ -27,7 +27,7 @@ export async function serveReplicas(
   const servers = Array.from({ length: count }, (_, i) => define(i))
   const limits = { failedLogins: false, ...options.limits } as const
   const handlers = servers.map((server, i) =>
-    createHandler(server, { ...options, limits, store: stores[i] as SharedStore }, fixedLimits(limits)),
+    createHandler(server, { ...options, limits: ownLimits(limits), store: stores[i] as SharedStore }, fixedLimits(limits)),
   )
   const serveWith = async (choose: () => HttpHandler): Promise<string> => {
     const at = createHttpServer((request, response) => choose().node(request, response))

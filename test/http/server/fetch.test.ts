@@ -7,6 +7,7 @@ import {
   callTool,
   collectGarbage,
   fixedLimits,
+  ownLimits,
   initializeMessage,
   modern,
   type TestHttpOptions,
@@ -20,7 +21,7 @@ const URL_HERE = 'http://localhost/mcp'
 
 function handling(server: Server, options: TestHttpOptions = {}) {
   const onRefused = vi.fn()
-  const handler = createHandler(server, { onRefused, ...options }, fixedLimits(options.limits))
+  const handler = createHandler(server, { onRefused, ...options, limits: ownLimits(options.limits) }, fixedLimits(options.limits))
   onTestFinished(() => handler.close())
   const send = (asked: Parameters<typeof modern>[0], init: RequestInit = {}, url = URL_HERE): Promise<Response> => {
     const { headers, body } = modern(asked)

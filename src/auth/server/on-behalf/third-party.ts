@@ -141,8 +141,14 @@ class OAuthThirdParty implements ThirdParty {
     this.#options = options
     this.#accounts = options.accounts ?? memoryAccounts()
     this.#bounds = { ...DEFAULT_RESOURCE_SERVER_LIMITS, fetch: options.fetch ?? ((url, init) => fetch(url, init)) }
+    const { url, whoIs, login, visits, ttlMs, onError } = options
     this.#pages = personPages({
-      ...options,
+      url,
+      whoIs,
+      login,
+      visits,
+      ttlMs,
+      onError,
       question: () => `May this server use your ${options.name} account on your behalf?`,
       details: ({ returnTo }) => this.#details(returnTo),
       leave: (visit) => this.#leave(visit.state, visit.returnTo),
