@@ -244,7 +244,7 @@ test('a host cancels a task that another host follows', async () => {
   await second.cancelTask(task.id)
   await expect(task.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED' })
   await expect(seen.result()).rejects.toMatchObject({ code: 'ERR_CANCELLED' })
-  expect(readdirSync(join(folder, STORAGE_PATHS.tasks)).filter((name) => !name.endsWith('.json'))).toEqual([])
+  await expect.poll(() => readdirSync(join(folder, STORAGE_PATHS.tasks)).filter((name) => !name.endsWith('.json'))).toEqual([])
 })
 
 test('stored tasks have no secrets, and only their owner can read them', async () => {

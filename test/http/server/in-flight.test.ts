@@ -304,5 +304,6 @@ test('a writer has to wait before its reader is disconnected', () => {
 
 test('a program cannot change the fixed limits of a handler', () => {
   const limits = { maxAbandoned: 1, streamAfterMs: 1, maxInFlight: 5 }
-  expect(new Endpoint(testServer(), { limits }).limits).toMatchObject({ ...FIXED_HTTP_LIMITS, maxInFlight: 5 })
+  expect(() => new Endpoint(testServer(), { limits })).toThrow('limits: unknown member "maxAbandoned"')
+  expect(new Endpoint(testServer(), { limits: { maxInFlight: 5 } }).limits).toMatchObject({ ...FIXED_HTTP_LIMITS, maxInFlight: 5 })
 })

@@ -248,7 +248,7 @@ test('a worker that crashes again and again is replaced more slowly each time', 
   expect(errors()).toContain('it ended with code 7; another one starts in 200 ms\n')
   const { text } = await http(new URL('/metrics', url).href, { ...GET, headers: CLOSE })
   expect(text).toContain('portico_worker_restarts_total{worker="primary"} 3\n')
-})
+}, 90_000)
 
 test('a scrape of any worker has the metrics of all, each with its number', async () => {
   const { url } = shared
