@@ -69,7 +69,11 @@ export const ownLimits = (limits: Partial<AllHttpLimits> = {}): Partial<HttpLimi
 export async function serve(server: Server, options: TestHttpOptions<ListenOptions> = {}): Promise<Listening> {
   // Many a test brings bad credentials on purpose.
   const limits = { failedLogins: false, ...options.limits } as const
-  const listening = await listenWith(server, { handleSignals: false, graceMs: 0, ...options, limits: ownLimits(limits) }, fixedLimits(limits))
+  const listening = await listenWith(
+    server,
+    { handleSignals: false, graceMs: 0, ...options, limits: ownLimits(limits) },
+    fixedLimits(limits),
+  )
   onTestFinished(() => listening.close())
   return listening
 }
