@@ -27,6 +27,16 @@ async function started(): Promise<{ window: Window; api: Page }> {
 const stateOf = async (api: Page, id: string): Promise<string | undefined> =>
   (await api.get('GET /api/servers')).servers.find((each: { id: string }) => each.id === id)?.health.state
 
+/** Waits until the tools of a server can be called. If the person is asked about them, `answer` is called with the button. */
+async function enabled({ page }: Window, api: Page, id: string, answer: (enable: Locator) => Promise<void>): Promise<void> {
+  const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
+  const hasTools = async (): Promise<boolean> => (await api.get(`GET /api/tools?server=${id}`)).tools.length > 0
+  await expect.poll(async () => (await enable.isVisible()) || (await hasTools()), { timeout: 20_000 }).toBe(true)
+  if (await enable.isVisible()) await answer(enable)
+  await expect.poll(hasTools, { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => stateOf(api, id), { timeout: 20_000 }).toBe('ready')
+}
+
 /** The dialog with the question that the person's own click caused, after its quiet time. */
 async function dialog({ page }: Window): Promise<Locator> {
   const found = page.getByRole('dialog')
@@ -55,14 +65,10 @@ test('a published server: added, started after a yes to its exact command, used,
   await question.getByText(EVERYTHING).first().waitFor()
   await question.getByRole('button', { name: 'Start and enable', exact: true }).click()
   // The next question is about what it offers, unless the policy enables it.
-  const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
-  const isReady = expect.poll(() => stateOf(api, 'everything'), { timeout: 20_000 }).toBe('ready')
-  await Promise.race([isReady, enable.waitFor({ timeout: 20_000 }).catch(() => isReady)])
-  if (await enable.isVisible()) {
+  await enabled(window, api, 'everything', async (enable) => {
     await afterQuiet(page)
     await enable.click()
-  }
-  await isReady
+  })
   const tools = async (): Promise<string[]> =>
     (await api.get('GET /api/tools?server=everything')).tools.map(({ exposed }: { exposed: string }) => exposed)
   await expect.poll(tools, { timeout: 10_000 }).toContain('everything__echo')
@@ -106,13 +112,7 @@ test('by keyboard: a server that turns hostile is shown as a difference, kept ou
     .first()
     .waitFor()
   await keys.answer('Connect and enable')
-  const enable = page.getByRole('dialog').getByRole('button', { name: 'Enable', exact: true })
-  const isReady = expect.poll(() => stateOf(api, 'rogue'), { timeout: 20_000 }).toBe('ready')
-  await Promise.race([isReady, enable.waitFor({ timeout: 20_000 }).catch(() => isReady)])
-  if (await enable.isVisible()) {
-    await keys.answer('Enable')
-  }
-  await isReady
+  await enabled(window, api, 'rogue', () => keys.answer('Enable'))
   await api.get('POST /api/tour/rogue/turn')
   await page
     .getByText(/wait for your approval|waits for your approval/)
