@@ -1,4 +1,4 @@
-/** Refuses options of the console that would be ignored. */
+/** Refuses options of the console that would be ignored. The console may not import from `protocol/`, which has the same for other parts. */
 
 import { type Members, unknownMember } from '../base/unknown-member.ts'
 import { McpError } from '../host/index.ts'

@@ -228,7 +228,7 @@ export class FollowedTask implements TaskHandle {
     if (isFinal(this.#view)) return this.#wake()
     const isAsking = status === 'input_required'
     const needed = isAsking && isObject(details._meta) ? details._meta[NEEDED_CAPABILITIES] : undefined
-    // Nobody knows the id of a task that `call` waits for, so nobody else can answer its questions.
+    // Only this client knows the id of a task that `call` waits for, so no other client can answer its questions.
     if (this.#options.isOwned && isObject(needed)) return this.#fail(cannotAnswer(this.id, needed))
     if (!this.#connection.isExtension) {
       if (isAsking) this.#fetchQuestions()
