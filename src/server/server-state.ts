@@ -191,12 +191,15 @@ export class ServerState implements FeatureEnvironment {
   }
 
   /** Lets requests wait until the work is over, also if it fails. */
-  load<T>(work: Promise<T>): Promise<T> {
-    const loading = Promise.allSettled([this.loading, work]).then(() => {
+  async load(work: Promise<void>): Promise<void> {
+    // A failure that the author does not handle ends the process before any request is answered without what is missing.
+    const over = work.catch(() => new Promise((resolve) => setTimeout(resolve)))
+    const loading = Promise.all([this.loading, over]).then(() => {
       if (this.loading === loading) this.loading = undefined
     })
     this.loading = loading
-    return work
+    // Not the promise itself: with the handler above its failure counts as handled.
+    await work
   }
 
   #forgetDiscovery(): void {
