@@ -64,7 +64,12 @@ export async function build({ types: withTypes = true } = {}) {
     // The code that all subpaths share is one file. A server on stdio then loads three files.
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: 'core', test: /src[\\/](base(?![\\/]address[\\/]ip-)|jsonrpc|protocol(?![\\/]needs-node)|revisions)[\\/]/ }],
+      groups: [
+        {
+          name: 'core',
+          test: /src[\\/](base(?![\\/](?:address[\\/]ip-|text[\\/]visible-text))|jsonrpc|protocol(?![\\/]needs-node)|revisions)[\\/]/,
+        },
+      ],
     },
   })
   if (withTypes) declareTypes(folder)

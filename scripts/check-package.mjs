@@ -14,7 +14,7 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 45, without: ['server', 'node'] },
-  { subpath: 'portico/server', maxKb: 48, without: ['client', 'node'] },
+  { subpath: 'portico/server', maxKb: 49.5, without: ['client', 'node'] },
   { subpath: 'portico/client', maxKb: 43, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 12.5, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 33, without: ['server', 'client'] },
@@ -22,13 +22,13 @@ const SUBPATHS = [
   { subpath: 'portico/host', maxKb: 208, without: ['server'] },
   { subpath: 'portico/console', maxKb: 215, without: [] },
   { subpath: 'portico/policy', maxKb: 36, without: ['server', 'client'] },
-  { subpath: 'portico/testing', maxKb: 101, without: ['node'] },
+  { subpath: 'portico/testing', maxKb: 101.5, without: ['node'] },
   { subpath: 'portico/extensions', maxKb: 20.5, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/openapi', maxKb: 54, without: ['client', 'node'] },
+  { subpath: 'portico/openapi', maxKb: 54.5, without: ['client', 'node'] },
   { subpath: 'portico/compose', maxKb: 16, without: ['server', 'client', 'node'] },
   { subpath: 'portico/apps', maxKb: 14, without: ['server', 'client', 'node'] },
   { subpath: 'portico/tasks', maxKb: 32, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/skills', maxKb: 22, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/skills', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },
   { subpath: 'portico/store', maxKb: 14, without: ['server', 'client', 'node'] },
@@ -107,7 +107,11 @@ async function weigh({ subpath, maxKb, without }, tooLarge) {
   return found
 }
 
-/** The text of the entry and of the chunks that it loads at once. Chunks that it loads later do not count. */
+/**
+ * The text of the entry and of the chunks that it loads at once. Chunks that it loads later do not count. But they have a price: bundlers
+ * split between files, so what they share with the entry becomes a chunk with names to import and export, and may contain more than the
+ * entry needs. That is 1.5 kB of portico/server, for `server.skills`.
+ */
 function reachable(entry, files, seen = new Set()) {
   let all = entry
   for (const [, name] of entry.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {

@@ -17,11 +17,10 @@ endWithNpm()
 await setUp({ isForTests: false })
 const { everythingServer } = await import('portico/testing')
 const { listen } = await import('portico/http')
-const { skills } = await import('portico/skills')
 // No rate limits, so that tests can call as fast as possible.
 const limits = { toolCalls: false, completions: false, logMessages: false, progressNotices: false }
 const server = everythingServer({ limits })
-server.extend(await skills(new URL('../examples/skills', import.meta.url)))
+await server.skills(new URL('../examples/skills', import.meta.url))
 const { url } = await listen(server, {
   port,
   maxConnectionsPerAddress: false,

@@ -19,7 +19,7 @@ export const NODE_MODULES = {
   'keychain-store': 'src/auth/store/node/keychain-store.ts',
   browser: 'src/auth/client/login/node/browser.ts',
   loopback: 'src/auth/client/login/node/loopback.ts',
-  'skill-folder': 'src/skills/node/skill-folder.ts',
+  skills: 'src/server/skills/support.ts',
   'task-files': 'src/tasks/node/task-files.ts',
 }
 

@@ -10,6 +10,14 @@ export const pages = [
     .map((name) => `docs/${name}`),
 ]
 
+/** @returns each file that a page shows as a block with its path: ```markdown [folder/FILE.md] */
+export function shownFiles() {
+  return pages.flatMap((page) => {
+    const text = readFileSync(`${root}/${page}`, 'utf8')
+    return [...text.matchAll(/^```\w+ \[(\S+)\]\n([\s\S]*?)^```$/gm)].map(([, path, content]) => ({ path, content }))
+  })
+}
+
 /** @returns each example with its page, line, code and file name. A comment in its first lines can name the file. */
 export function snippets() {
   return pages.flatMap((page) => {

@@ -23,5 +23,5 @@ export const openFileStore = unavailable('fileTokenStore()', 'write a TokenStore
 export const openKeychainStore = unavailable('keychainTokenStore()', 'write a TokenStore of your own')
 export const openBrowser = unavailable('openBrowser()', 'open the page yourself')
 export const openLoopback = unavailable('A login with a redirect to this machine', 'give oauth() a redirect of your own')
-export const openSkillFolder = unavailable('skills(folder)')
+export const serveSkills = unavailable('server.skills(folder)', 'use server.resource() for each file')
 export const TaskFiles = unavailable('fileTaskStore()', 'write a TaskStore of your own')

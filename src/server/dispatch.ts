@@ -34,10 +34,13 @@ const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
  * @param method runs the method
  */
 export function dispatch(call: IncomingCall, serverState: ServerState, method: Handler = runMethod): void {
-  const { middleware } = serverState
-  settle(call, serverState, () =>
-    middleware.length === 0 ? method(call, serverState) : runMiddleware(middleware, call, (inner) => method(inner, serverState)),
-  )
+  const { loading } = serverState
+  const run = (): Params | Promise<Params> => {
+    const { middleware } = serverState
+    return middleware.length === 0 ? method(call, serverState) : runMiddleware(middleware, call, (inner) => method(inner, serverState))
+  }
+  // A call that was cancelled while it waited does not run.
+  settle(call, serverState, loading ? () => loading.then(() => (call.exchange.isOver ? {} : run())) : run)
 }
 
 /** Answers the exchange of a call in every case. */

@@ -26,6 +26,7 @@ export {
   type UriTemplate,
   uriTemplate,
 } from '../protocol/uri-template/index.ts'
+export type { SkillsOptions } from '../skills/options.ts'
 export type { ExtensionHandle, ServerExtension } from './addition.ts'
 export { audio, embed, image, link, text } from './content.ts'
 export type { AnswersTo, Context, Questions } from './context.ts'

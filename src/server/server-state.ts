@@ -69,6 +69,8 @@ export class ServerState implements FeatureEnvironment {
   tasks: TaskHook | undefined
   /** Set by the extension for apps. */
   apps: AppHook | undefined
+  /** What is being loaded. Requests wait for it, so that the first one sees it. */
+  loading: Promise<unknown> | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
   /** The servers that mount this one. */
@@ -79,6 +81,7 @@ export class ServerState implements FeatureEnvironment {
   #quietDiscovery: Params | undefined
   /** The number of middleware functions of mounted servers. */
   #mounted = 0
+  #isStarted = false
   #unopened: Bucket | undefined
   #unreported = 0
 
@@ -173,6 +176,7 @@ export class ServerState implements FeatureEnvironment {
 
   /** Called before the first message of a client. */
   start(): void {
+    this.#isStarted = true
     for (const addition of this.additions) addition.start?.()
   }
 
@@ -183,6 +187,19 @@ export class ServerState implements FeatureEnvironment {
     this.tasks ??= addition.tasks
     this.apps ??= addition.apps
     this.#forgetDiscovery()
+    if (this.#isStarted) addition.start?.()
+  }
+
+  /** Lets requests wait until the work is over, also if it fails. */
+  async load(work: Promise<void>): Promise<void> {
+    // A failure that the author does not handle ends the process before any request is answered without what is missing.
+    const over = work.catch(() => new Promise((resolve) => setTimeout(resolve)))
+    const loading = Promise.all([this.loading, over]).then(() => {
+      if (this.loading === loading) this.loading = undefined
+    })
+    this.loading = loading
+    // Not the promise itself: with the handler above its failure counts as handled.
+    await work
   }
 
   #forgetDiscovery(): void {

@@ -6,6 +6,7 @@ import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema, UsableSchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
+import type { SkillsOptions } from '../skills/options.ts'
 import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
 import type { NamesOf } from './features/completer.ts'
@@ -106,6 +107,17 @@ export interface Server extends Service {
    */
   extend(extension: ServerExtension): ExtensionHandle
   /**
+   * Serves a folder of skills: each folder in it with a SKILL.md is a skill, and each file of a skill is a resource. The promise resolves
+   * when they have been read; requests that come earlier wait for them. Needs Node, Bun or Deno.
+   *
+   * @param folder a path, or a `file:` URL
+   * @throws McpError ERR_DEFINITION that names the file and the line, if the folder or a skill in it cannot be served. The promise rejects
+   * with it, and the server then has none of these skills.
+   * @example
+   * await server.skills(new URL('./skills', import.meta.url)) // the folder next to this file
+   */
+  skills(folder: string | URL, options?: SkillsOptions): Promise<void>
+  /**
    * Notifies subscribers that a resource changed.
    *
    * @example
@@ -162,6 +174,7 @@ export function createServer(options: ServerOptions): Server {
   })
 
   const close = async (): Promise<void> => {
+    if (serverState.loading) await serverState.loading
     await Promise.all([
       ...serverState.additions.map((each) => each.close?.()),
       stateless.drain(),
@@ -195,6 +208,8 @@ export function createServer(options: ServerOptions): Server {
       }
       return { id, notify }
     },
+    skills: (folder, options) =>
+      serverState.load(import('./skills/support.ts').then(({ serveSkills }) => serveSkills(serverState, folder, options))),
     resourceChanged: (uri) => serverState.resources.changed(uri),
     log,
     completeElicitation: (elicitationId) => serverState.completePage(elicitationId),

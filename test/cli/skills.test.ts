@@ -52,6 +52,16 @@ test('skills of a server that is not configured are listed, shown and read', asy
   expect((await run('read', 'refunds', '../x')).code).toBe(1)
 }, 60_000)
 
+test('a server that does not wait for its skills has them at the first request, or ends with the reason', async () => {
+  const run = (folder: string): Promise<Ended> => portico(['skills', 'list', ...serveFixture('skills-not-awaited.mjs', folder)])
+  const list = await run(writeFiles(newFolder(), FILES))
+  expect(list, list.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/refunds +2 +Does refunds well/) })
+  expect(await run('no-such-folder')).toMatchObject({
+    code: 5,
+    stderr: expect.stringMatching(/no-such-folder cannot be read \(ENOENT\); a relative path begins at the working folder/),
+  })
+}, 60_000)
+
 test('servers that are not enabled are named, because their skills are not listed', async () => {
   const home = newFolder()
   const env = { HOME: home, PORTICO_HOME: join(home, 'host') }

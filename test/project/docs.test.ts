@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 // @ts-expect-error a plain script without types
-import { snippets as examples, pages } from '../../scripts/snippets.mjs'
+import { snippets as examples, pages, shownFiles } from '../../scripts/snippets.mjs'
 import { DEFAULT_APP_LIMITS } from '../../src/apps/index.ts'
 import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/fetch-json.ts'
 import { DEFAULT_FILE_STORE_LIMITS, DEFAULT_SAFE_FETCH_LIMITS } from '../../src/auth/index.ts'
@@ -60,6 +61,10 @@ const snippets: Snippet[] = examples()
 beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  for (const { path, content } of shownFiles() as { path: string; content: string }[]) {
+    mkdirSync(dirname(`${folder}/${path}`), { recursive: true })
+    writeFileSync(`${folder}/${path}`, content)
+  }
   // A snippet with a file name runs unchanged, because readers copy it into a file of that name.
   for (const { file, code } of snippets)
     writeFileSync(`${folder}/${file}`, code.includes(`// ${file}`) ? code : (await transform(code, { loader: 'ts', format: 'esm' })).code)

@@ -23,7 +23,7 @@ import { connect } from '../../src/index.ts'
 import { fromOpenApi } from '../../src/openapi/index.ts'
 import { redis } from '../../src/redis/index.ts'
 import { createServer } from '../../src/server/index.ts'
-import { skills, skillsOf } from '../../src/skills/index.ts'
+import { skillsOf } from '../../src/skills/index.ts'
 import { processTarget, serveStdio } from '../../src/stdio/index.ts'
 import { memoryStore } from '../../src/store/index.ts'
 import { fileTaskStore, memoryTaskStore, tasks } from '../../src/tasks/index.ts'
@@ -137,7 +137,7 @@ const SLIPS: readonly [string, unknown, readonly unknown[], string][] = [
   ],
   ['fromOpenApi: server', fromOpenApi, [petstore, { server: { keyz: {} } }], 'createServer: unknown member "keyz"'],
   ['transform', transform, [{ tool: { delete: false } }], 'transform: unknown member "tool"; did you mean "tools"?'],
-  ['skills', skills, ['.', { wach: false }], 'skills: unknown member "wach"; did you mean "watch"?'],
+  ['server.skills', server.skills, ['.', { wach: false }], 'server.skills: unknown member "wach"; did you mean "watch"?'],
   ['skillsOf', skillsOf, [{}, { maxSkill: 1 }], 'did you mean "maxSkills"?'],
   ['serverExtension', serverExtension, [{ id: 'com.example/a', method: {} }], 'did you mean "methods"?'],
   ['clientExtension', clientExtension, [{ id: 'com.example/a', notification: {} }], 'did you mean "notifications"?'],

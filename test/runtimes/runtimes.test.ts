@@ -79,6 +79,7 @@ test.each([{ flags: [] }, { flags: ['nodejs_compat'] }])(
       store: expect.stringMatching(/^ERR_UNSUPPORTED: .* set sessions: false/),
       metrics: expect.stringMatching(/^ERR_UNSUPPORTED: .* use onRequest/),
       listen: expect.stringMatching(/^ERR_UNSUPPORTED: listen\(\) needs Node, Bun or Deno.* use httpHandler\(\)/),
+      skills: expect.stringMatching(/^ERR_UNSUPPORTED: server\.skills\(folder\) needs Node, Bun or Deno.* use server\.resource\(\)/),
       process: expect.stringMatching(/^ERR_UNSUPPORTED: .* connect to a URL$/),
     })
   },

@@ -3,16 +3,20 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, openSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createServer } from '../../src/server/index.ts'
+import { createServer, type SkillsOptions } from '../../src/server/index.ts'
 import { readFrontmatter } from '../../src/skills/frontmatter.ts'
-import { SKILL_LIMITS, skills } from '../../src/skills/index.ts'
+import { SKILL_LIMITS } from '../../src/skills/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { cpuClock } from '../support/linear.ts'
 import { proves } from '../support/proves.ts'
 import { clientOf, skillText, writeFiles } from './skill-files.ts'
 
 const newFolder = temporaryFolders()
+
+const skills = (folder: string | URL, options?: SkillsOptions): Promise<void> =>
+  createServer({ name: 's', version: '1' }).skills(folder, options)
 
 const refused = async (files: Readonly<Record<string, string | Uint8Array>>): Promise<string> => {
   const folder = writeFiles(newFolder(), files)
@@ -99,6 +103,22 @@ describe('a folder that cannot be served', () => {
     await expect(skills(join(folder, 'none'))).rejects.toThrow(/cannot be read \(ENOENT\)/)
     await expect(skills(join(folder, 'README.md'))).rejects.toThrow(/Expected a folder of skills, got the file/)
     await expect(skills(folder)).rejects.toThrow(/has no skills: expected folders with a file SKILL\.md/)
+    await expect(skills('')).rejects.toThrow('server.skills(folder): expected a path or a file: URL, got ""')
+    await expect(skills(undefined as never)).rejects.toThrow('expected a path or a file: URL, got undefined')
+    await expect(skills(new URL('https://example.com/skills'))).rejects.toThrow('a file: URL, got https://example.com/skills')
+  })
+
+  test('is explained if it is a relative path, because clients start programs in other folders', async () => {
+    const hint = "a relative path begins at the working folder; new URL('./skills', import.meta.url) is next to your program"
+    await expect(skills('no-such-folder')).rejects.toThrow(`no-such-folder cannot be read (ENOENT); ${hint}`)
+    for (const folder of [join(newFolder(), 'none'), pathToFileURL(join(newFolder(), 'none'))])
+      await expect(skills(folder)).rejects.toThrow(/none cannot be read \(ENOENT\)$/)
+  })
+
+  test('can be named by a URL, also as text', async () => {
+    const url = pathToFileURL(writeFiles(newFolder(), { 'a b/a/SKILL.md': skillText('a') }))
+    await expect(skills(url)).resolves.toBeUndefined()
+    await expect(skills(`${url.href}/a%20b`)).resolves.toBeUndefined()
   })
 
   test('has symbolic links: to a file, to a folder, to itself, out of the folder', async () => {
@@ -131,7 +151,7 @@ describe('a folder that cannot be served', () => {
     truncateSync(join(folder, 'a/big.bin'), SKILL_LIMITS.maxBytes)
     await expect(skills(folder)).rejects.toThrow('a has more than 16777216 bytes in all its files')
     truncateSync(join(folder, 'a/big.bin'), SKILL_LIMITS.maxBytes - skillText('a').length)
-    await expect(skills(folder)).resolves.toBeDefined()
+    await expect(skills(folder)).resolves.toBeUndefined()
   })
 
   test('has more than 512 files, and one with 512 is served', async () => {
@@ -139,7 +159,7 @@ describe('a folder that cannot be served', () => {
     const files = Object.fromEntries(Array.from({ length: 511 }, (_, at) => [`a/${at}.md`, String(at)]))
     const folder = writeFiles(newFolder(), { 'a/SKILL.md': skillText('a'), ...files })
     const server = createServer({ name: 's', version: '1' })
-    server.extend(await skills(folder))
+    await server.skills(folder)
     const { skills: found, close } = await clientOf(server)
     const loaded = await found.load('skill://a/SKILL.md')
     expect(loaded.files).toHaveLength(512)
@@ -157,7 +177,7 @@ describe('a folder that cannot be served', () => {
       code: 'ERR_LIMIT',
       message: expect.stringContaining('more than 101 files and folders (maxEntries)'),
     })
-    await expect(skills(folder, { maxEntries: 102 })).resolves.toBeDefined()
+    await expect(skills(folder, { maxEntries: 102 })).resolves.toBeUndefined()
     const deep = writeFiles(newFolder(), { 'a/SKILL.md': skillText('a'), [`a/${'x/'.repeat(20)}y.md`]: '' })
     await expect(skills(deep)).rejects.toThrow('is more than 16 folders deep')
   })
@@ -170,7 +190,7 @@ describe('a folder that cannot be served', () => {
       'a/50% off?#1 ä.md': 'odd',
     })
     const server = createServer({ name: 's', version: '1' })
-    server.extend(await skills(folder))
+    await server.skills(folder)
     const { client, skills: found, close } = await clientOf(server)
     const loaded = await found.load('skill://a/SKILL.md')
     expect(loaded.files).toEqual(['50% off?#1 ä.md', 'SKILL.md'])
@@ -185,7 +205,7 @@ describe('a folder that changes while it is served', () => {
   async function served(files: Readonly<Record<string, string>>) {
     const folder = writeFiles(newFolder(), files)
     const server = createServer({ name: 's', version: '1', onError: () => {} })
-    server.extend(await skills(folder, { watch: false, onWarning: () => {} }))
+    await server.skills(folder, { watch: false, onWarning: () => {} })
     const { client, skills: found, close } = await clientOf(server)
     onTestFinished(async () => {
       await close()

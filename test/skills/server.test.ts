@@ -3,9 +3,10 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { httpHandler } from '../../src/http/index.ts'
 import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
-import { createServer, type ServerOptions } from '../../src/server/index.ts'
-import { type SkillsOptions, skills } from '../../src/skills/index.ts'
+import { createServer, type ServerOptions, type SkillsOptions } from '../../src/server/index.ts'
+import type { Skill } from '../../src/skills/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
@@ -34,7 +35,7 @@ async function served(
 ) {
   const folder = writeFiles(newFolder(), files)
   const server = createServer({ name: 'docs', version: '1', ...more })
-  server.extend(await skills(folder, { onWarning: () => {}, ...options }))
+  await server.skills(folder, { onWarning: () => {}, ...options })
   onTestFinished(() => server.close())
   const raw = rawChannel(server)
   const ask = (method: string, params: object = {}) => raw.ask(method, { ...params, _meta: envelope() })
@@ -218,7 +219,7 @@ describe('a folder of skills', () => {
   test('that is itself a skill is served under its own name', async () => {
     const folder = writeFiles(newFolder(), { 'refunds/SKILL.md': skillText('refunds'), 'refunds/a.md': 'a' })
     const server = createServer({ name: 'docs', version: '1' })
-    server.extend(await skills(join(folder, 'refunds')))
+    await server.skills(join(folder, 'refunds'))
     const { skills: found, close } = await clientOf(server)
     expect((await found.list().all()).map(({ uri }) => uri)).toEqual(['skill://refunds/SKILL.md'])
     expect((await found.directory('skill://refunds').all()).map(({ uri }) => uri)).toEqual([
@@ -289,5 +290,120 @@ describe('changes of the files', () => {
     expect(warnings.join()).toMatch(/pdf-processing\/SKILL\.md, line \d: the frontmatter cannot be read as YAML/)
     expect((await found.list().all())[0]?.uri).toBe('skill://acme/billing/refunds/SKILL.md')
     await close()
+  })
+})
+
+describe('server.skills', () => {
+  const folderOf = (files: Readonly<Record<string, string | Uint8Array>> = FILES): string => writeFiles(newFolder(), files)
+  const newServer = (options: Partial<ServerOptions> = {}) => {
+    const server = createServer({ name: 'docs', version: '1', ...options })
+    onTestFinished(() => server.close())
+    return server
+  }
+  const OLD = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } }
+
+  test('lets the first request wait, whether you await it or not', async () => {
+    const server = newServer()
+    const raw = rawChannel(server)
+    const loaded = server.skills(folderOf())
+    const [list, discovered] = await Promise.all([
+      raw.ask('skills/list', { _meta: envelope() }),
+      raw.ask('server/discover', { _meta: envelope() }),
+    ])
+    expect(list.result.skills).toHaveLength(2)
+    expect(discovered.result.capabilities.extensions).toHaveProperty(['io.modelcontextprotocol/skills'])
+    await loaded
+  })
+
+  test('lets a handshake wait, so that it declares the resources', async () => {
+    const server = newServer()
+    const raw = rawChannel(server)
+    const loaded = server.skills(folderOf())
+    expect((await raw.ask('initialize', OLD)).result.capabilities.resources).toBeDefined()
+    await loaded
+  })
+
+  test('lets stateless requests over HTTP wait', async () => {
+    const server = newServer()
+    const { fetch } = httpHandler(server, { allowedHosts: ['localhost'] })
+    const loaded = server.skills(folderOf())
+    const body = { jsonrpc: '2.0', id: 1, method: 'skills/get', params: { uri: SKILL, _meta: envelope() } }
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'skills/get',
+    }
+    const response = await fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(body) }))
+    expect(await response.json()).toMatchObject({ result: { skill: { uri: SKILL } } })
+    await loaded
+  })
+
+  test('does not run a call that was cancelled while it waited', async () => {
+    const server = newServer()
+    let runs = 0
+    server.tool('count', () => String(++runs))
+    const raw = rawChannel(server)
+    const loaded = server.skills(folderOf())
+    raw.send({ jsonrpc: '2.0', id: 'first', method: 'tools/call', params: { name: 'count', _meta: envelope() } })
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'first' } })
+    await loaded
+    expect((await raw.ask('tools/call', { name: 'count', _meta: envelope() })).result.content).toEqual([{ type: 'text', text: '1' }])
+  })
+
+  test('notices changes for a client that was there before the skills', async () => {
+    const server = newServer()
+    const raw = rawChannel(server)
+    const names = async (): Promise<string[]> =>
+      (await raw.ask('skills/list', { _meta: envelope() })).result.skills.map(({ frontmatter }: Skill) => frontmatter.name)
+    const folder = folderOf()
+    await server.skills(folder)
+    expect(await names()).toEqual(['refunds', 'pdf-processing'])
+    writeFiles(folder, { 'fresh/SKILL.md': skillText('fresh') })
+    await until(async () => (await names()).includes('fresh'))
+  })
+
+  test('that fails adds nothing, and the server answers without skills', async () => {
+    const server = newServer()
+    server.tool('ping', () => 'pong')
+    const raw = rawChannel(server)
+    const failed = server.skills(folderOf({ ...FILES, 'bad/SKILL.md': 'no frontmatter' }))
+    const [{ result }] = await Promise.all([
+      raw.ask('server/discover', { _meta: envelope() }),
+      expect(failed).rejects.toMatchObject({
+        code: 'ERR_DEFINITION',
+        message: expect.stringContaining('bad/SKILL.md, line 1: expected the file to begin with'),
+      }),
+    ])
+    expect(Object.keys(result.capabilities)).toEqual(['logging', 'tools'])
+    await server.skills(folderOf())
+    expect((await raw.ask('skills/list', { _meta: envelope() })).result.skills).toHaveLength(2)
+  })
+
+  test('called twice keeps the first folder, and says what to do', async () => {
+    const server = newServer()
+    const [first, second] = await Promise.allSettled([
+      server.skills(folderOf({ 'one/SKILL.md': skillText('one') })),
+      server.skills(folderOf({ 'two/SKILL.md': skillText('two') })),
+    ])
+    const [kept, refused] = first.status === 'fulfilled' ? [first, second] : [second, first]
+    expect(kept.status).toBe('fulfilled')
+    expect(refused).toMatchObject({
+      reason: { code: 'ERR_DEFINITION', message: expect.stringContaining('one folder that contains them all') },
+    })
+    const { client, skills: found, close } = await clientOf(server)
+    expect(await found.list().all()).toHaveLength(1)
+    expect(await client.resources().all()).toHaveLength(1)
+    await close()
+  })
+
+  test('ends before the server is closed', async () => {
+    const server = createServer({ name: 'docs', version: '1' })
+    let isLoaded = false
+    void server.skills(folderOf()).then(() => {
+      isLoaded = true
+    })
+    await server.close()
+    expect(isLoaded).toBe(true)
   })
 })

@@ -2,23 +2,28 @@
 
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { visibleText } from '../../base/text/visible-text.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { SkillsOptions } from '../server/options.ts'
-import type { SkillSource, SkillTree } from '../server/skill-source.ts'
+import type { SkillsOptions } from '../options.ts'
+import type { SkillSource, SkillTree } from '../skill-source.ts'
 import { FileFault, readPlainFile } from './plain-read.ts'
 import { type KnownDigests, type ScannedFolder, scanSkills } from './scan-skills.ts'
 import { FolderWatch } from './watch-folder.ts'
 
 const DEFAULT_MAX_ENTRIES = 10_000
 
+/** Programs that a client starts have the working folder of that client. */
+const NEXT_TO_PROGRAM = "a relative path begins at the working folder; new URL('./skills', import.meta.url) is next to your program"
+
 /** @throws McpError ERR_DEFINITION if a skill is not valid, or there is none */
 export async function openSkillFolder(folder: string | URL, options: SkillsOptions): Promise<SkillSource> {
-  const given = folder instanceof URL ? fileURLToPath(folder) : resolve(folder)
+  const given = pathOf(folder)
   const root = await realpath(given).catch((error: NodeJS.ErrnoException) => {
-    throw new McpError('ERR_DEFINITION', `The folder of skills ${given} cannot be read (${error.code ?? error.message})`, { cause: error })
+    const why = `The folder of skills ${given} cannot be read (${error.code ?? error.message})`
+    const isRelative = typeof folder === 'string' && !isUrl(folder) && !isAbsolute(folder)
+    throw new McpError('ERR_DEFINITION', isRelative ? `${why}; ${NEXT_TO_PROGRAM}` : why, { cause: error })
   })
   const { maxEntries = DEFAULT_MAX_ENTRIES } = options
   const digests: KnownDigests = new Map()
@@ -34,6 +39,16 @@ export async function openSkillFolder(folder: string | URL, options: SkillsOptio
   }
   if (first.tree.skills.length === 0) throw new McpError('ERR_DEFINITION', `${given} has no skills: expected folders with a file SKILL.md`)
   return new SkillFolder(root, first, digests, options)
+}
+
+/** `import.meta.resolve` returns a URL as text. */
+const isUrl = (folder: unknown): folder is string | URL => String(folder).startsWith('file://')
+
+function pathOf(folder: unknown): string {
+  if (isUrl(folder)) return fileURLToPath(folder)
+  if (typeof folder === 'string' && folder !== '') return resolve(folder)
+  const got = folder instanceof URL ? folder.href : JSON.stringify(folder)
+  throw new McpError('ERR_DEFINITION', `server.skills(folder): expected a path or a file: URL, got ${got}`)
 }
 
 class SkillFolder implements SkillSource {

@@ -1,7 +1,7 @@
 /** Where a server has its skills from. Types only. */
 
-import type { Resource } from '../../protocol/model/resources.ts'
-import type { Skill } from '../../protocol/model/skills.ts'
+import type { Resource } from '../protocol/model/resources.ts'
+import type { Skill } from '../protocol/model/skills.ts'
 
 /** A file as it is listed, with the digest of its content. */
 export interface ServedFile {

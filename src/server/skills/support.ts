@@ -1,4 +1,4 @@
-/** The extension for skills, as a server has it. */
+/** The extension for skills, as a server has it. It needs Node, so `server.skills` loads it on use. */
 
 import type { Params } from '../../jsonrpc/message.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
@@ -6,33 +6,30 @@ import { McpError } from '../../protocol/errors.ts'
 import { demand } from '../../protocol/interfaces/access.ts'
 import type { Resource } from '../../protocol/model/resources.ts'
 import { SKILLS, type Skill } from '../../protocol/model/skills.ts'
-import type { Addition, ServerExtension } from '../../server/addition.ts'
-import { type ResourceDefinition, type ResourceHandle, readUri } from '../../server/features/resources.ts'
-import type { IncomingCall } from '../../server/incoming-call.ts'
-import { Listing } from '../../server/listing.ts'
-import type { ServerState } from '../../server/server-state.ts'
-import { textOf } from '../verify.ts'
-import type { SkillsOptions } from './options.ts'
-import type { ServedFile, SkillSource, SkillTree } from './skill-source.ts'
+import { openSkillFolder } from '../../skills/node/skill-folder.ts'
+import type { SkillsOptions } from '../../skills/options.ts'
+import type { ServedFile, SkillSource, SkillTree } from '../../skills/skill-source.ts'
+import { textOf } from '../../skills/verify.ts'
+import type { Addition } from '../addition.ts'
+import { type ResourceDefinition, type ResourceHandle, readUri } from '../features/resources.ts'
+import type { IncomingCall } from '../incoming-call.ts'
+import { Listing } from '../listing.ts'
+import type { ServerState } from '../server-state.ts'
 
 /** An entry may list 512 files, so a page has few entries. */
 const MAX_PAGE = 50
 
-/**
- * Serves a folder of skills: each folder with a SKILL.md is a skill, and each file of it a resource. Names that begin with a dot are
- * left out.
- *
- * @param folder a path, or a `file:` URL
- * @throws McpError ERR_DEFINITION that names the file and the line, if a skill is not valid
- * @example
- * server.extend(await skills('./skills'))
- */
-export async function skills(folder: string | URL, options: SkillsOptions = {}): Promise<ServerExtension> {
-  checkMembers('skills', options, { directoryRead: 1, watch: 1, scopes: 1, maxEntries: 1, onWarning: 1 })
-  // Loaded on use: clients of skills run without Node.
-  const { openSkillFolder } = await import('../node/skill-folder.ts')
+/** Adds the skills of a folder to a server. Nothing is added if the folder cannot be served. */
+export async function serveSkills(serverState: ServerState, folder: string | URL, options: SkillsOptions = {}): Promise<void> {
+  checkMembers('server.skills', options, { directoryRead: 1, watch: 1, scopes: 1, maxEntries: 1, onWarning: 1 })
   const source = await openSkillFolder(folder, options)
-  return { id: SKILLS, install: (serverState) => new SkillSupport(serverState, source, options) }
+  // Before the files become resources: another call may have ended while this one read its folder.
+  if (serverState.capabilities().extensions?.[SKILLS])
+    throw new McpError(
+      'ERR_DEFINITION',
+      'This server has skills already: call server.skills() once, with one folder that contains them all',
+    )
+  serverState.add(new SkillSupport(serverState, source, options))
 }
 
 class SkillSupport implements Addition {

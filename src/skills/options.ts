@@ -1,6 +1,6 @@
-/** The options of `skills`. */
+/** The options of `server.skills`. */
 
-/** Options for `skills`. */
+/** Options for `server.skills`. All are optional. */
 export interface SkillsOptions {
   /** Whether clients can list the folders of skills. Default: true. */
   directoryRead?: boolean
