@@ -148,7 +148,7 @@ const CAUSES: Record<string, () => Promise<string>> = {
     const host = await createHost({ servers: {}, folder: newFolder() })
     onTestFinished(() => host.close())
     return messageOf(async () => {
-      for await (const part of host.chat('hello')) return part
+      for await (const part of host.chat('hello')) expect.unreachable(part.type)
     })
   },
 }
