@@ -74,9 +74,19 @@ beforeAll(async () => {
   }
 }, 120_000)
 
+const last = new Map<string, Promise<unknown>>()
+
+/** The examples of a page that keep data in `.portico` run one after the other, as a reader runs them. */
+function inTurn<T>(page: string, act: () => Promise<T>): Promise<T> {
+  if (!snippets.some((each) => each.page === page && each.code.includes("folder: '.portico'"))) return act()
+  const turn = (last.get(page) ?? Promise.resolve()).then(act)
+  last.set(page, turn)
+  return turn
+}
+
 describe.concurrent('every example of the documentation runs', () => {
   test.each(snippets)('the example in $page line $line runs', async ({ page, file }: Snippet) => {
-    const { code, output } = await run(file, page)
+    const { code, output } = await inTurn(page, () => run(file, page))
     expect(code, output).toBe(0)
     const shown = expectedOutput(page, file)
     if (shown !== undefined) expect(output).toBe(shown)
