@@ -10,11 +10,11 @@ export const pages = [
     .map((name) => `docs/${name}`),
 ]
 
-/** @returns each file that a page shows as a block with its path: ```markdown [folder/FILE.md] */
+/** @returns each file that a page shows, with the page: a block that begins with its path: ```markdown [folder/FILE.md] */
 export function shownFiles() {
   return pages.flatMap((page) => {
     const text = readFileSync(`${root}/${page}`, 'utf8')
-    return [...text.matchAll(/^```\w+ \[(\S+)\]\n([\s\S]*?)^```$/gm)].map(([, path, content]) => ({ path, content }))
+    return [...text.matchAll(/^```\w+ \[(\S+)\]\n([\s\S]*?)^```$/gm)].map(([, path, content]) => ({ page, path, content }))
   })
 }
 

@@ -55,6 +55,23 @@ describe('the examples', () => {
   })
 })
 
+test.each(folders)('the README of %s says how to run it in a project of your own', (folder) => {
+  const readme = readFileSync(`${root}/examples/${folder}/README.md`, 'utf8')
+  const own = readme.slice(readme.indexOf('In a project of your own'))
+  const installed = (/`npm install ([^`]+)`/.exec(own)?.[1] ?? '').split(' ').map((name) => name.replace(/(?<=.)@.*/, ''))
+  const imported = readdirSync(`${root}/examples/${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|mjs)$/.test(name))
+    .flatMap((name) => [
+      ...readFileSync(`${root}/examples/${folder}/${name}`, 'utf8').matchAll(/ from '(?!\.|node:)((?:@[^/']+\/)?[^/']+)/g),
+    ])
+    .map(([, name]) => name)
+  expect(installed).toEqual(expect.arrayContaining(imported))
+  // A new project is CommonJS, where tsx refuses to wait at the top level of a module.
+  if (!block(readme, 'sh').startsWith('npx tsx ')) return
+  expect(own).toContain('`npm pkg set type=module`')
+  expect(installed).toContain('tsx')
+})
+
 test('the lists of examples name every folder', () => {
   expect(folders.length).toBeGreaterThanOrEqual(12)
   for (const [page, prefix] of [

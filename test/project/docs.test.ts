@@ -58,21 +58,41 @@ interface Snippet {
 
 const snippets: Snippet[] = examples()
 
+/** Each page has a folder of its own, as a reader has. What a host keeps in `.portico` is not seen on other pages. */
+const folderOf = (page: string): string => `${folder}/${page.replaceAll(/\W/g, '-')}`
+
 beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  for (const { path, content } of shownFiles() as { path: string; content: string }[]) {
-    mkdirSync(dirname(`${folder}/${path}`), { recursive: true })
-    writeFileSync(`${folder}/${path}`, content)
+  const files = shownFiles() as { page: string; path: string; content: string }[]
+  // Other pages use the server of the README.
+  const first = snippets.filter(({ page, file }) => page === 'README.md' && file === 'server.mjs')
+  for (const page of pages as string[]) {
+    mkdirSync(folderOf(page), { recursive: true })
+    for (const { path, content } of files.filter((each) => each.page === page)) {
+      mkdirSync(dirname(`${folderOf(page)}/${path}`), { recursive: true })
+      writeFileSync(`${folderOf(page)}/${path}`, content)
+    }
+    // A snippet with a file name runs unchanged, because readers copy it into a file of that name.
+    for (const { file, code } of [...first, ...snippets.filter((each) => each.page === page)]) {
+      const script = code.includes(`// ${file}`) ? code : (await transform(code, { loader: 'ts', format: 'esm' })).code
+      writeFileSync(`${folderOf(page)}/${file}`, script)
+    }
   }
-  // A snippet with a file name runs unchanged, because readers copy it into a file of that name.
-  for (const { file, code } of snippets)
-    writeFileSync(`${folder}/${file}`, code.includes(`// ${file}`) ? code : (await transform(code, { loader: 'ts', format: 'esm' })).code)
 }, 120_000)
+
+const last = new Map<string, Promise<unknown>>()
+
+/** The examples of a page that keep data in `.portico` run one after the other, as a reader runs them. */
+function inTurn<T>(page: string, act: () => Promise<T>): Promise<T> {
+  if (!snippets.some((each) => each.page === page && each.code.includes("folder: '.portico'"))) return act()
+  const turn = (last.get(page) ?? Promise.resolve()).then(act)
+  last.set(page, turn)
+  return turn
+}
 
 describe.concurrent('every example of the documentation runs', () => {
   test.each(snippets)('the example in $page line $line runs', async ({ page, file }: Snippet) => {
-    const { code, output } = await run(file)
+    const { code, output } = await inTurn(page, () => run(file, page))
     expect(code, output).toBe(0)
     const shown = expectedOutput(page, file)
     if (shown !== undefined) expect(output).toBe(shown)
@@ -208,9 +228,9 @@ function expectedOutput(page: string, file: string): string | undefined {
   return text.split(`\`\`\`\n$ node ${file}\n`)[1]?.split('```')[0]
 }
 
-function run(file: string): Promise<{ code: number | null; output: string }> {
+function run(file: string, page = 'README.md'): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [file], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [file], { cwd: folderOf(page), stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     child.stdout.on('data', (text) => {
       output += String(text)
