@@ -35,6 +35,10 @@ export interface FollowOptions {
 /** The interval of the server is the time between two questions about the status. The first comes sooner, for short tasks. */
 const FIRST_POLL_MS = 100
 
+/** Notifications and answers travel on different streams, so an older one may come later. */
+const isOlder = ({ lastUpdatedAt: one }: TaskView, { lastUpdatedAt: other }: TaskView): boolean =>
+  one !== undefined && other !== undefined && one < other
+
 export class FollowedTask implements TaskHandle {
   readonly #connection: TaskConnection
   readonly #options: FollowOptions
@@ -86,7 +90,8 @@ export class FollowedTask implements TaskHandle {
     this.#sink = onProgress && new ProgressSink((progress) => onProgress(progress), PROGRESS_RATE, settings.clock)
     this.#questions = new TaskQuestions({ server: server.info.name, task: view.id }, settings.answerer, {
       send: (answers) => this.#persistent.send(() => this.#requests.update(answers)),
-      onFailure: (error) => this.#fail(error),
+      // A server that refuses an answer still has the task.
+      onFailure: (error) => this.#fail(error, false),
     })
     if (Number.isFinite(options.maxMs)) this.#deadline = settings.deadlines.set(options.maxMs, () => this.#fail(this.#tooLong()))
     this.#unwatch.push(onAbort(settings.over.signal, () => this.#fail(settings.over.signal.reason)))
@@ -176,9 +181,7 @@ export class FollowedTask implements TaskHandle {
     if (method === 'notifications/progress') return this.#takeProgress(params)
     try {
       const view = readTask(method, params, this.id)
-      const { lastUpdatedAt } = this.#view
-      // Notifications and answers travel on different streams, so an older one may come later.
-      if (lastUpdatedAt === undefined || view.lastUpdatedAt === undefined || view.lastUpdatedAt >= lastUpdatedAt) this.#see(view)
+      if (!isOlder(view, this.#view)) this.#see(view)
     } catch (error) {
       this.#connection.settings.onWarning(`Ignored: ${asText(error)}`)
     }
@@ -190,7 +193,9 @@ export class FollowedTask implements TaskHandle {
       await this.#pause(Math.min(FIRST_POLL_MS, this.#view.pollIntervalMs))
       while (!this.#isOver) {
         if (isFinal(this.#view)) return await this.#finish()
-        this.#see(await this.#persistent.send(() => this.#requests.get()))
+        const before = this.#view
+        const view = await this.#persistent.send(() => this.#requests.get())
+        if (this.#view === before || !isOlder(view, this.#view)) this.#see(view)
         if (isFinal(this.#view)) continue
         this.#listen()
         await this.#pause(this.#view.pollIntervalMs)
@@ -328,15 +333,18 @@ export class FollowedTask implements TaskHandle {
     return { id, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, progress: this.#progress }
   }
 
-  /** Gives the task up. */
-  #fail(error: unknown): void {
+  /**
+   * Gives the task up.
+   * @param isGone whether the server says that there is no such task
+   */
+  #fail(error: unknown, isGone = error instanceof RemoteError): void {
     if (this.#isOver) return
     if (this.#isCancelling && error instanceof RemoteError && !isFinal(this.#view)) {
       // The server has deleted the task, because it is cancelled.
       this.#see({ ...this.#view, status: 'cancelled' })
       return void this.#finish()
     }
-    const isKnown = error instanceof RemoteError || isFinal(this.#view)
+    const isKnown = isGone || isFinal(this.#view)
     this.#end({ error })
     if (this.#options.isOwned && !isKnown) this.#cancelQuietly()
   }

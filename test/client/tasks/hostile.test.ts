@@ -324,6 +324,82 @@ describe('a server with the extension', () => {
     expect(world.sent('tasks/update')).toEqual([])
   })
 
+  test('withdraws one of two questions: the answer to the other is sent, also if the first handler goes on', async () => {
+    let polls = 0
+    let asked = 0
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => taskIn(form, { status: 'input_required', inputRequests: ++polls === 1 ? { a: ask, b: ask } : { b: ask } }),
+      },
+      // The first question is never answered.
+      { answer: { elicit: () => (++asked === 1 ? new Promise(() => {}) : accept.elicit()) } },
+    )
+    const task = await world.client.callTask('x')
+    await pass(world, 3000)
+    expect(world.sent('tasks/update').map(({ inputResponses }) => Object.keys(inputResponses))).toEqual([['b']])
+    task.leave()
+  })
+
+  test('is restarted while a question waits: the person is asked again, and the answer is sent once', async () => {
+    let polls = 0
+    const asked: { signal: AbortSignal; answer: () => void }[] = []
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => {
+          if (++polls === 2) return taskIn(form, { status: 'working' })
+          return taskIn(form, { status: 'input_required', inputRequests: { a: ask } })
+        },
+      },
+      {
+        answer: {
+          elicit: (_request, { signal }) => new Promise((resolve) => asked.push({ signal, answer: () => resolve(accept.elicit()) })),
+        },
+      },
+    )
+    const task = await world.client.callTask('x')
+    await pass(world, 5000)
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false])
+    for (const { answer } of asked) answer()
+    await pass(world, 5000)
+    expect(world.sent('tasks/update')).toHaveLength(1)
+    expect(asked).toHaveLength(2)
+    task.leave()
+  })
+
+  test('withdraws a question and asks it again, without end: the call fails, and the task is cancelled', async () => {
+    let polls = 0
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => taskIn(form, ++polls % 2 ? { status: 'input_required', inputRequests: { a: ask } } : { status: 'working' }),
+      },
+      { answer: { elicit: () => new Promise(() => {}) }, limits: { elicitations: false } },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 700_000, 1000)
+    expect(call.error).toMatchObject({ code: 'ERR_LIMIT', message: 'The task asked more than 320 questions' })
+    expect(world.sent('tasks/cancel')).toHaveLength(1)
+  })
+
+  test('refuses an answer: the call fails with its error, and the task is cancelled', async () => {
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': taskIn(form, { status: 'input_required', inputRequests: { a: ask } }),
+        'tasks/update': () => {
+          throw Object.assign(new Error('The answer is invalid'), { code: -32602 })
+        },
+      },
+      { answer: accept },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 3000)
+    expect(call.error).toMatchObject({ code: -32602, message: 'The answer is invalid' })
+    expect(world.sent('tasks/cancel')).toHaveLength(1)
+  })
+
   test.each([
     ['completed without a result', { status: 'completed' }, { code: INVALID, message: 'The completed task has no result' }],
     ['completed with questions', { status: 'completed', result: { resultType: 'input_required' } }, { code: INVALID }],
