@@ -13,6 +13,7 @@ import { settle } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
+import { questionsFor } from './answerable.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import { isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
@@ -276,7 +277,12 @@ export class TaskEngine {
       }),
     }
     run.detach(task)
-    const unlisten = this.table.listen(task, (changed) => changed && run.notify('notifications/tasks/status', requestedTask(changed)))
+    const { capabilities } = task.caller
+    const unlisten = this.table.listen(
+      task,
+      (changed) =>
+        changed && run.notify('notifications/tasks/status', { ...requestedTask(changed), ...questionsFor(changed, capabilities).note }),
+    )
     const unwatch = this.table.store.watch?.(task.owner, task.taskId, () => void this.#changedElsewhere(task).catch(() => {}))
     const forget = (): void => {
       unlisten()
