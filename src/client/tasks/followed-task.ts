@@ -35,6 +35,12 @@ export interface FollowOptions {
 /** The interval of the server is the time between two questions about the status. The first comes sooner, for short tasks. */
 const FIRST_POLL_MS = 100
 
+/**
+ * Open requests for results, which bring questions. Each takes a place among the requests of the connection, so that other requests
+ * would wait for a person if there were more. Tasks with questions that this client cannot answer get half of the places.
+ */
+const MAX_AWAITED = 32
+
 /** Notifications and answers travel on different streams, so an older one may come later. */
 const isOlder = ({ lastUpdatedAt: one }: TaskView, { lastUpdatedAt: other }: TaskView): boolean =>
   one !== undefined && other !== undefined && one < other
@@ -236,7 +242,7 @@ export class FollowedTask implements TaskHandle {
     // Only this client knows the id of a task that `call` waits for, so no other client can answer its questions.
     if (this.#options.isOwned && isObject(needed)) return this.#fail(cannotAnswer(this.id, needed))
     if (!this.#connection.isExtension) {
-      if (isAsking) this.#fetchQuestions()
+      if (isAsking) this.#fetchQuestions(isObject(needed) ? MAX_AWAITED / 2 : MAX_AWAITED)
     } else if (!isAsking) this.#questions.withdrawAll()
     // The answer that creates a task has no questions.
     else if (details.inputRequests !== undefined) {
@@ -248,12 +254,16 @@ export class FollowedTask implements TaskHandle {
     }
   }
 
-  /** The server sends its questions while a request for the result is open. */
-  #fetchQuestions(): void {
-    if (this.#fetching) return
+  /** The server sends its questions while a request for the result is open. If there are too many, the next look tries again. */
+  #fetchQuestions(max: number): void {
+    const { awaited } = this.#connection
+    if (this.#fetching || awaited.size >= max) return
     const stop = new AbortController()
     const result = this.#requests.awaitResult(stop.signal)
     this.#fetching = { result, stop }
+    awaited.add(this)
+    const free = (): boolean => awaited.delete(this)
+    result.then(free, free)
     result.then(
       (given) => {
         if (this.#isOver || isFinal(this.#view)) return

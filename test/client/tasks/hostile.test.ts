@@ -63,6 +63,19 @@ describe.each(FORMS)('a server of %s', (form) => {
     }
   })
 
+  test.each([
+    [-1, undefined],
+    [1e300, undefined],
+    ['soon', undefined],
+    [null, null],
+    [0, 0],
+  ])('keeps a task for %j ms: a time that is none is not shown', async (ttlMs, shown) => {
+    const { client } = await scripted(form, { 'tools/call': created(form, { ttlMs }) })
+    const task = await client.callTask('x')
+    expect(task.ttlMs).toBe(shown)
+    task.leave()
+  })
+
   test('never ends a task: the call fails after the limit, and the task is cancelled', async () => {
     const world = await scripted(form, {}, { limits: { maxTaskMs: 20_000 } })
     const call = watch(world.client.call('x'))
@@ -474,6 +487,40 @@ describe('a server where clients ask for tasks', () => {
     world.script.send({ jsonrpc: '2.0', id, result: DONE })
     await pass(world, 2000)
     expect(call.value).toMatchObject(DONE)
+  })
+
+  test('asks in many tasks: the client awaits some of the results, so that other requests find room', async () => {
+    let count = 0
+    const world = await scripted(form, {
+      'tools/call': () => created(form, { taskId: `t${count++}` }),
+      'tasks/get': ({ taskId }) => taskIn(form, { taskId, status: 'input_required' }),
+    })
+    const tasks = []
+    for (let i = 0; i < 50; i++) tasks.push(await world.client.callTask('x'))
+    await pass(world, 5000)
+    expect(world.sent('tasks/result')).toHaveLength(32)
+    // Those that are over make room for others.
+    for (const task of tasks.slice(0, 45)) task.leave()
+    await pass(world, 5000)
+    const awaited = new Set(world.sent('tasks/result').map(({ taskId }) => taskId))
+    for (const task of tasks.slice(45)) expect(awaited).toContain(task.id)
+    for (const task of tasks) task.leave()
+  })
+
+  test('asks in many tasks what the client cannot answer: there is room for the questions of others', async () => {
+    let count = 0
+    const needs = { _meta: { 'dev.portico/neededCapabilities': { sampling: {} } } }
+    const world = await scripted(form, {
+      'tools/call': () => created(form, { taskId: `t${count++}` }),
+      'tasks/get': ({ taskId }) => taskIn(form, { taskId, status: 'input_required', ...(taskId !== 't49' && needs) }),
+    })
+    const tasks = []
+    for (let i = 0; i < 50; i++) tasks.push(await world.client.callTask('x'))
+    await pass(world, 5000)
+    const awaited = world.sent('tasks/result').map(({ taskId }) => taskId)
+    expect(awaited).toHaveLength(17)
+    expect(awaited).toContain('t49')
+    for (const task of tasks) task.leave()
   })
 
   test('cannot cancel: the client does not ask it to', async () => {
