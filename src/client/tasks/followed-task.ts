@@ -40,6 +40,8 @@ const FIRST_POLL_MS = 100
  * would wait for a person if there were more. Tasks with questions that this client cannot answer get half of the places.
  */
 const MAX_AWAITED = 32
+/** A request for the result that ends after this time was cut off, and not refused. It is made again however often that happens. */
+const CUT_OFF_MS = 30_000
 
 /** Notifications and answers travel on different streams, so an older one may come later. */
 const isOlder = ({ lastUpdatedAt: one }: TaskView, { lastUpdatedAt: other }: TaskView): boolean =>
@@ -258,6 +260,8 @@ export class FollowedTask implements TaskHandle {
   #fetchQuestions(max: number): void {
     const { awaited } = this.#connection
     if (this.#fetching || awaited.size >= max) return
+    const { clock } = this.#connection.settings
+    const startedAt = clock.now()
     const stop = new AbortController()
     const result = this.#requests.awaitResult(stop.signal)
     this.#fetching = { result, stop }
@@ -273,6 +277,7 @@ export class FollowedTask implements TaskHandle {
       (error: unknown) => {
         // The next look at the status says whether the task has ended. If not, the questions are fetched again.
         this.#fetching = undefined
+        if (clock.now() - startedAt > CUT_OFF_MS) this.#fetchFailures = 0
         if (++this.#fetchFailures > MAX_FAILURES) this.#fail(error)
         else this.#wake()
       },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { McpError } from '../../../src/client/index.ts'
 import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { created, DONE, FORMS, pass, scripted, taskIn } from './scripted-tasks.ts'
@@ -487,6 +488,22 @@ describe('a server where clients ask for tasks', () => {
     world.script.send({ jsonrpc: '2.0', id, result: DONE })
     await pass(world, 2000)
     expect(call.value).toMatchObject(DONE)
+  })
+
+  test('loses the request for the result every minute: the client makes it again, as long as the task lasts', async () => {
+    const world = await scripted(form, {
+      'tasks/get': taskIn(form, { status: 'input_required' }),
+      'tasks/result': (_params, { id }) => {
+        world.clock.after(60_000, () => world.script.lose(id, new McpError('ERR_NETWORK', 'The stream ended')))
+        return undefined
+      },
+    })
+    const task = await world.client.callTask('x')
+    const outcome = watch(task.result())
+    await pass(world, 15 * 60_000, 1000)
+    expect(outcome).toEqual({})
+    expect(world.sent('tasks/result').length).toBeGreaterThan(10)
+    task.leave()
   })
 
   test('asks in many tasks: the client awaits some of the results, so that other requests find room', async () => {
