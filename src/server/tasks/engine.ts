@@ -33,6 +33,8 @@ import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Tran
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
+/** How long before the end of its time a task no longer waits for answers: at most this, and a tenth of its time. */
+const LAST_MS = 10_000
 /** A lease that could not be renewed is given up after this part of it. */
 const GIVE_UP_AFTER = 0.6
 
@@ -376,7 +378,19 @@ export class TaskEngine {
       this.#expiries.delete(key)
       this.#remove(task).catch((error: unknown) => this.#report(task, error))
     }
-    this.#expiries.set(key, this.serverState.deadlines.set(Math.max(0, expiryOf(task) - this.table.now()), expire))
+    const after = (ms: number, act: () => void): unknown =>
+      this.#expiries.set(key, this.serverState.deadlines.set(Math.max(0, expiryOf(task) - ms - this.table.now()), act))
+    after(Math.min(LAST_MS, task.ttlMs / 10), () => {
+      after(0, expire)
+      this.#stopWaiting(task).catch((error: unknown) => this.#report(task, error))
+    })
+  }
+
+  /** Nobody answers any more. The handler and its client still have time to say so. */
+  async #stopWaiting(key: TaskKey): Promise<void> {
+    const task = this.#runs.has(keyOf(key)) ? await this.table.read(key) : undefined
+    for (const name of Object.keys(task?.questions ?? {}))
+      await this.refuse(key, name, new McpError('ERR_TIMEOUT', `Nobody answered ${JSON.stringify(name)} while the task was kept (ttl)`))
   }
 
   /** Deletes a task, and stops it if it runs. */
