@@ -54,6 +54,8 @@ export const refusalOf = (error: unknown): { refusal: ErrorObject } => {
   return { refusal: { code, message: statusText(message) } }
 }
 
-/** The error that `refusalOf` kept; undefined for an answer. */
+/** The error that `refusalOf` kept; undefined for an answer, which may have any other members. */
 export const refusalIn = (received: unknown): RemoteError | undefined =>
-  isObject(received) && isObject(received.refusal) ? new RemoteError(received.refusal as unknown as ErrorObject) : undefined
+  isObject(received) && isObject(received.refusal) && Object.keys(received).length === 1
+    ? new RemoteError(received.refusal as unknown as ErrorObject)
+    : undefined
