@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { RunningTasks } from '../../../src/host/tasks/running-tasks.ts'
 import type { AskingTask } from '../../../src/host/servers/server-services.ts'
+import { RunningTasks } from '../../../src/host/tasks/running-tasks.ts'
 
 test('the end of a task does not hide another one to which its server gave the same id', () => {
   const tasks = new RunningTasks()
