@@ -7,7 +7,7 @@ import { temporaryFolders } from '../support/folders.ts'
 import { gate } from '../support/http-service.ts'
 import { proves } from '../support/proves.ts'
 import { settle } from '../support/raw-channel.ts'
-import { type ExtensionClient, extensionClient, taskServer } from './task-server.ts'
+import { type ExtensionClient, extensionClient, sessionClient, taskServer } from './task-server.ts'
 
 const LEASE_MS = 1000
 
@@ -219,6 +219,29 @@ test('a task and its result are kept until its time is over, and a running one i
   go.open('too late')
   await settle()
 })
+
+test.each(['2025-11-25', '2026-07-28'])(
+  'a task that nobody answers fails with the reason before its time is over, in %s',
+  async (revision) => {
+    const clock = fakeClock()
+    const { server } = taskServer({ ttlMs: 60_000 }, { clock })
+    const isSession = revision === '2025-11-25'
+    const client = isSession ? await sessionClient(server) : extensionClient(server)
+    const { result } = await client.call('ask', {})
+    const { taskId } = result.task ?? result
+    await client.reach(taskId, 'input_required')
+    await clock.advance(53_000)
+    await settle()
+    expect((await client.get(taskId)).status).toBe('input_required')
+    await clock.advance(1000)
+    await settle()
+    const message = 'Nobody answered "name" while the task was kept (ttl)'
+    expect(await client.get(taskId)).toMatchObject({ status: 'failed', statusMessage: message })
+    await clock.advance(6000)
+    await settle()
+    expect((await client.ask('tasks/get', { taskId })).error).toBeDefined()
+  },
+)
 
 const annAndBob = (server: Server) =>
   [extensionClient(server, { principal: 'ann' }), extensionClient(server, { principal: 'bob' })] as const

@@ -233,6 +233,21 @@ describe('the memory for tasks is limited', () => {
     await client.reach((await client.call('fits')).result.taskId, 'failed')
   })
 
+  test('another caller still has room when one has none, and the tasks of a full caller can end', async () => {
+    const { server, go } = taskServer({ store: memoryTaskStore({ maxBytesPerCaller: 100_000 }), ttlMs: 600_000 })
+    const input = z.object({ text: z.string() })
+    server.tool('keep', { task: 'required', input }, async () => `${(await go.opened) as string}`)
+    const [one, other] = [extensionClient(server, { principal: 'one' }), extensionClient(server, { principal: 'other' })]
+    const text = 'x'.repeat(45_000)
+    const { taskId } = (await one.call('keep', { text })).result
+    expect((await one.call('keep', { text })).result.taskId).toBeDefined()
+    const limit = { data: { limit: 'maxBytesPerCaller', max: 100_000 } }
+    expect((await one.call('keep', { text })).error).toMatchObject(limit)
+    expect((await other.call('keep', { text })).result.taskId).toBeDefined()
+    go.open('y'.repeat(10_000))
+    expect((await one.reach(taskId, 'failed')).error).toMatchObject(limit)
+  })
+
   test('a call does not become a task if there is no room for it, and room is given back', async () => {
     const { server } = taskServer({ store: store(), ttlMs: 300 })
     server.tool('keep', { task: 'required', input: z.object({ text: z.string() }) }, () => new Promise<string>(() => {}))

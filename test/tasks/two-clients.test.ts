@@ -156,3 +156,51 @@ test('a client says once that the server of its task cannot be reached, and once
   expect(warnings[1]).toMatch(/^The server can be reached again: the task [\w-]{22} is followed$/)
   expect(warnings).toHaveLength(2)
 })
+
+describe('a question that two sessions show', () => {
+  const answer = (id: unknown, text: string) => ({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: text } } })
+
+  async function shown(limits = {}) {
+    const { server, go } = taskServer({}, { limits })
+    server.tool('twice', { task: 'required' }, async (_args, ctx) => {
+      const { name } = await ctx.elicit('name', 'Your name?', z.object({ name: z.string() }))
+      await go.opened
+      return `Hello, ${name}`
+    })
+    const clients = [await sessionClient(server), await sessionClient(server)] as const
+    const { taskId } = (await clients[0].call('twice', {})).result.task
+    const results = clients.map((client) => client.ask('tasks/result', { taskId }))
+    const ids: unknown[] = []
+    for (const client of clients) ids.push((await client.until(({ method }) => method === 'elicitation/create')).id)
+    return { clients, ids, results, go, taskId }
+  }
+
+  test('is withdrawn from the one when the other has answered, and one answer counts', async () => {
+    const { clients, ids, results, go } = await shown()
+    clients[1].send(answer(ids[1], 'Bob'))
+    const { params } = await clients[0].until(({ method }) => method === 'notifications/cancelled')
+    expect(params).toMatchObject({ requestId: ids[0] })
+    clients[0].send(answer(ids[0], 'Ann'))
+    await settle()
+    go.open('now')
+    for (const result of results) expect((await result).result.content[0].text).toBe('Hello, Bob')
+    expect(clients[1].out.some(({ method }) => method === 'notifications/cancelled')).toBe(false)
+  })
+
+  test('is withdrawn when the task is cancelled', async () => {
+    const { clients, ids, taskId } = await shown()
+    await clients[1].ask('tasks/cancel', { taskId })
+    for (const [index, client] of clients.entries()) {
+      const { params } = await client.until(({ method }) => method === 'notifications/cancelled')
+      expect(params).toMatchObject({ requestId: ids[index] })
+    }
+  })
+
+  test('waits longer than a question of a plain call', async () => {
+    const { clients, ids, results, go } = await shown({ askTimeoutMs: 1 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    clients[0].send(answer(ids[0], 'Ann'))
+    go.open('now')
+    for (const result of results) expect((await result).result.content[0].text).toBe('Hello, Ann')
+  })
+})

@@ -35,6 +35,18 @@ export interface FollowOptions {
 /** The interval of the server is the time between two questions about the status. The first comes sooner, for short tasks. */
 const FIRST_POLL_MS = 100
 
+/**
+ * Open requests for results, which bring questions. Each takes a place among the requests of the connection, so that other requests
+ * would wait for a person if there were more. Tasks with questions that this client cannot answer get half of the places.
+ */
+const MAX_AWAITED = 32
+/** A request for the result that ends after this time was cut off, and not refused. It is made again however often that happens. */
+const CUT_OFF_MS = 30_000
+
+/** Notifications and answers travel on different streams, so an older one may come later. */
+const isOlder = ({ lastUpdatedAt: one }: TaskView, { lastUpdatedAt: other }: TaskView): boolean =>
+  one !== undefined && other !== undefined && one < other
+
 export class FollowedTask implements TaskHandle {
   readonly #connection: TaskConnection
   readonly #options: FollowOptions
@@ -86,7 +98,8 @@ export class FollowedTask implements TaskHandle {
     this.#sink = onProgress && new ProgressSink((progress) => onProgress(progress), PROGRESS_RATE, settings.clock)
     this.#questions = new TaskQuestions({ server: server.info.name, task: view.id }, settings.answerer, {
       send: (answers) => this.#persistent.send(() => this.#requests.update(answers)),
-      onFailure: (error) => this.#fail(error),
+      // A server that refuses an answer still has the task.
+      onFailure: (error) => this.#fail(error, false),
     })
     if (Number.isFinite(options.maxMs)) this.#deadline = settings.deadlines.set(options.maxMs, () => this.#fail(this.#tooLong()))
     this.#unwatch.push(onAbort(settings.over.signal, () => this.#fail(settings.over.signal.reason)))
@@ -176,9 +189,7 @@ export class FollowedTask implements TaskHandle {
     if (method === 'notifications/progress') return this.#takeProgress(params)
     try {
       const view = readTask(method, params, this.id)
-      const { lastUpdatedAt } = this.#view
-      // Notifications and answers travel on different streams, so an older one may come later.
-      if (lastUpdatedAt === undefined || view.lastUpdatedAt === undefined || view.lastUpdatedAt >= lastUpdatedAt) this.#see(view)
+      if (!isOlder(view, this.#view)) this.#see(view)
     } catch (error) {
       this.#connection.settings.onWarning(`Ignored: ${asText(error)}`)
     }
@@ -190,7 +201,9 @@ export class FollowedTask implements TaskHandle {
       await this.#pause(Math.min(FIRST_POLL_MS, this.#view.pollIntervalMs))
       while (!this.#isOver) {
         if (isFinal(this.#view)) return await this.#finish()
-        this.#see(await this.#persistent.send(() => this.#requests.get()))
+        const before = this.#view
+        const view = await this.#persistent.send(() => this.#requests.get())
+        if (this.#view === before || !isOlder(view, this.#view)) this.#see(view)
         if (isFinal(this.#view)) continue
         this.#listen()
         await this.#pause(this.#view.pollIntervalMs)
@@ -231,7 +244,7 @@ export class FollowedTask implements TaskHandle {
     // Only this client knows the id of a task that `call` waits for, so no other client can answer its questions.
     if (this.#options.isOwned && isObject(needed)) return this.#fail(cannotAnswer(this.id, needed))
     if (!this.#connection.isExtension) {
-      if (isAsking) this.#fetchQuestions()
+      if (isAsking) this.#fetchQuestions(isObject(needed) ? MAX_AWAITED / 2 : MAX_AWAITED)
     } else if (!isAsking) this.#questions.withdrawAll()
     // The answer that creates a task has no questions.
     else if (details.inputRequests !== undefined) {
@@ -243,12 +256,18 @@ export class FollowedTask implements TaskHandle {
     }
   }
 
-  /** The server sends its questions while a request for the result is open. */
-  #fetchQuestions(): void {
-    if (this.#fetching) return
+  /** The server sends its questions while a request for the result is open. If there are too many, the next look tries again. */
+  #fetchQuestions(max: number): void {
+    const { awaited } = this.#connection
+    if (this.#fetching || awaited.size >= max) return
+    const { clock } = this.#connection.settings
+    const startedAt = clock.now()
     const stop = new AbortController()
     const result = this.#requests.awaitResult(stop.signal)
     this.#fetching = { result, stop }
+    awaited.add(this)
+    const free = (): boolean => awaited.delete(this)
+    result.then(free, free)
     result.then(
       (given) => {
         if (this.#isOver || isFinal(this.#view)) return
@@ -258,6 +277,7 @@ export class FollowedTask implements TaskHandle {
       (error: unknown) => {
         // The next look at the status says whether the task has ended. If not, the questions are fetched again.
         this.#fetching = undefined
+        if (clock.now() - startedAt > CUT_OFF_MS) this.#fetchFailures = 0
         if (++this.#fetchFailures > MAX_FAILURES) this.#fail(error)
         else this.#wake()
       },
@@ -328,15 +348,18 @@ export class FollowedTask implements TaskHandle {
     return { id, status, statusMessage, createdAt, lastUpdatedAt, ttlMs, progress: this.#progress }
   }
 
-  /** Gives the task up. */
-  #fail(error: unknown): void {
+  /**
+   * Gives the task up.
+   * @param isGone whether the server says that there is no such task
+   */
+  #fail(error: unknown, isGone = error instanceof RemoteError): void {
     if (this.#isOver) return
     if (this.#isCancelling && error instanceof RemoteError && !isFinal(this.#view)) {
       // The server has deleted the task, because it is cancelled.
       this.#see({ ...this.#view, status: 'cancelled' })
       return void this.#finish()
     }
-    const isKnown = error instanceof RemoteError || isFinal(this.#view)
+    const isKnown = isGone || isFinal(this.#view)
     this.#end({ error })
     if (this.#options.isOwned && !isKnown) this.#cancelQuietly()
   }

@@ -34,6 +34,7 @@ export class TaskCalls {
   readonly #source: CallSource
   readonly #plain: PlainCalls
   readonly #followed = new Set<FollowedTask>()
+  readonly #awaited = new Set<unknown>()
 
   constructor(source: CallSource, plain: PlainCalls) {
     this.#source = source
@@ -121,6 +122,7 @@ export class TaskCalls {
         settings,
         server: dialect.server,
         isExtension: dialect.revision.tasks === 'extension',
+        awaited: this.#awaited,
         request: (method, params, options) => connection.request(method, params, options),
         listen: (id) => watching.onMember('taskIds', [id]),
       },

@@ -1,5 +1,6 @@
 /** Answers the questions of one task, in the form where the client reads them with the task. */
 
+import { orAborted } from '../../base/wait.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
@@ -29,8 +30,13 @@ export class TaskQuestions {
   readonly #asking: Pick<Asking, 'server' | 'task'>
   readonly #answerer: Answerer
   readonly #events: QuestionEvents
-  /** Keys that were asked before. A key is answered once, however often a poll shows it. */
+  /**
+   * Keys that were asked before. A key is answered once, however often a poll shows it. A key that was withdrawn without an answer is
+   * forgotten: a server that was restarted asks it again.
+   */
   readonly #asked = new Set<string>()
+  /** How many questions were asked. */
+  #count = 0
   readonly #open = new Map<string, AbortController>()
 
   constructor(asking: Pick<Asking, 'server' | 'task'>, answerer: Answerer, events: QuestionEvents) {
@@ -43,8 +49,7 @@ export class TaskQuestions {
   take(requests: unknown): void {
     const questions = questionsIn('tasks/get', requests)
     const fresh = questions.filter(([key]) => !this.#asked.has(key))
-    if (this.#asked.size + fresh.length > MAX_QUESTIONS)
-      throw new McpError('ERR_LIMIT', `The task asked more than ${MAX_QUESTIONS} questions`)
+    if (this.#count + fresh.length > MAX_QUESTIONS) throw new McpError('ERR_LIMIT', `The task asked more than ${MAX_QUESTIONS} questions`)
     const long = fresh.find(([key]) => key.length > MAX_KEY_CHARS)
     if (long) throw new McpError('ERR_LIMIT', `The key of a question has ${long[0].length} characters; at most ${MAX_KEY_CHARS}`)
     const keys = new Set(questions.map(([key]) => key))
@@ -60,11 +65,13 @@ export class TaskQuestions {
   #withdraw(key: string): void {
     const controller = this.#open.get(key)
     this.#open.delete(key)
+    this.#asked.delete(key)
     controller?.abort(new DOMException('The task no longer waits for the answer', 'AbortError'))
   }
 
   /** Answers that were asked for together are sent together, because a server may want all of them at once. */
   async #answerTogether(questions: readonly (readonly [string, InputRequest])[]): Promise<void> {
+    this.#count += questions.length
     const signals = questions.map(([key]) => {
       const controller = new AbortController()
       this.#asked.add(key)
@@ -72,20 +79,22 @@ export class TaskQuestions {
       return controller.signal
     })
     try {
-      const answers: Params = {}
+      const answers = new Map<string, Params>()
       await Promise.all(
         questions.map(async ([key, request], index) => {
           const signal = signals[index] as AbortSignal
           try {
-            answers[key] = await this.#answerer.answer(request, { ...this.#asking, signal })
+            // A handler may ignore its signal. The answers to the other questions do not wait for it.
+            answers.set(key, await orAborted(this.#answerer.answer(request, { ...this.#asking, signal }), signal))
           } catch (error) {
             if (!signal.aborted) throw error
           }
         }),
       )
-      const open = Object.fromEntries(Object.entries(answers).filter(([key]) => this.#open.has(key)))
-      if (Object.keys(open).length > 0) await this.#events.send(open)
-      for (const key of Object.keys(open)) this.#open.delete(key)
+      // A question that was withdrawn may have been asked again meanwhile. Then its first answer does not count.
+      for (const [index, [key]] of questions.entries()) if (signals[index]?.aborted) answers.delete(key)
+      for (const key of answers.keys()) this.#open.delete(key)
+      if (answers.size > 0) await this.#events.send(Object.fromEntries(answers))
     } catch (error) {
       this.#events.onFailure(error)
     }

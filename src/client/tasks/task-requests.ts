@@ -16,6 +16,8 @@ export interface TaskConnection {
   readonly server: ServerDescription
   /** Whether tasks are those of the extension, where questions and results are in the task. */
   readonly isExtension: boolean
+  /** The tasks whose results this client awaits now. */
+  readonly awaited: Set<unknown>
   request(method: string, params: Params, options: CallOptions): Promise<Params>
   /** Asks for notifications about a task. Resolves with a function that stops them. */
   listen(id: string): Promise<() => void>

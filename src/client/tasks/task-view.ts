@@ -27,6 +27,10 @@ const MIN_POLL_MS = 20
 /** A server cannot make a client wait longer than this before it asks again. */
 const MAX_POLL_MS = 5 * 60_000
 
+/** About 3,000 years: the end of a longer time is not a date. */
+const MAX_TTL_MS = 1e14
+const isTime = (ms: unknown): ms is number => typeof ms === 'number' && ms >= 0 && ms <= MAX_TTL_MS
+
 const STATUSES: ReadonlySet<unknown> = new Set<TaskStatus>(['working', 'input_required', 'completed', 'failed', 'cancelled'])
 
 /**
@@ -49,7 +53,7 @@ export function readTask(what: string, task: unknown, id?: string): TaskView {
     statusMessage: textIn(statusMessage, MAX_MESSAGE_CHARS),
     createdAt: textIn(createdAt, MAX_TIME_CHARS),
     lastUpdatedAt: textIn(lastUpdatedAt, MAX_TIME_CHARS),
-    ttlMs: typeof ttlMs === 'number' || ttlMs === null ? ttlMs : undefined,
+    ttlMs: isTime(ttlMs) || ttlMs === null ? ttlMs : undefined,
     pollIntervalMs: typeof pollIntervalMs === 'number' ? Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, pollIntervalMs)) : USUAL_POLL_MS,
     details: task,
   }

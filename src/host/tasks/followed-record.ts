@@ -20,6 +20,8 @@ export class FollowedRecord {
   /** The last status of the server. It is shown when the result is admitted. */
   #finalStatus: TaskStatus | undefined
   #writing: Promise<void> = Promise.resolve()
+  /** A write that has not begun. It writes all changes until then, so a server that changes its task all the time fills no queue. */
+  #queued: Promise<void> | undefined
   #writtenAt = 0
   #isDirty = false
 
@@ -86,13 +88,15 @@ export class FollowedRecord {
   /** Resolves when the record is on the disk. */
   write(): Promise<void> {
     this.#isDirty = false
-    this.#writing = this.#writing
+    this.#queued ??= this.#writing
       .catch(() => {})
       .then(() => {
+        this.#queued = undefined
         if (this.#record.follower) this.#record = { ...this.#record, follower: this.#files.follower() }
         this.#writtenAt = this.#record.follower?.seenAt ?? this.#writtenAt
         return this.#files.write(this.#record)
       })
+    this.#writing = this.#queued
     return this.#writing
   }
 

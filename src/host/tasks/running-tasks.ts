@@ -13,7 +13,8 @@ export class RunningTasks {
   add(server: string, taskId: string, task: AskingTask): () => void {
     const key = keyOf(server, taskId)
     this.#tasks.set(key, task)
-    return () => this.#tasks.delete(key)
+    // A server may give two tasks the same id.
+    return () => this.#tasks.get(key) === task && this.#tasks.delete(key)
   }
 }
 

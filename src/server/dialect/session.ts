@@ -39,7 +39,7 @@ export interface SessionOptions {
   client: Implementation | undefined
 }
 
-type Sendable = Pick<Question, 'request' | 'elicitationId'>
+type Sendable = Pick<Question, 'request' | 'elicitationId' | 'until'>
 
 export class Session implements Dialect {
   readonly revision: Revision
@@ -287,11 +287,12 @@ export class Session implements Dialect {
     const fitted = params && this.revision.downgradeParams(method, params)
     const named = given ?? call.exchange.outlet.questionId?.()
     const id = named ?? peer.takeId()
+    const timeoutMs = question.until ? Number.POSITIVE_INFINITY : serverState.limits.askTimeoutMs
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
       write: isSent ? () => {} : (json) => void call.exchange.push(json, named),
-      signal: call.exchange.signal,
-      timeoutMs: serverState.limits.askTimeoutMs,
-      maxTotalMs: serverState.limits.askTimeoutMs,
+      signal: question.until ?? call.exchange.signal,
+      timeoutMs,
+      maxTotalMs: timeoutMs,
       onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
     })
     return this.revision.upgradeResult(method, result, params ?? {})

@@ -9,7 +9,7 @@ import { stepJson } from './replay.ts'
 
 export interface LiveLine extends AskingFacts {
   /** Sends a question and resolves with the answer, both in the types of the newest revision. */
-  send(question: Pick<Question, 'request' | 'elicitationId'>, name: string): Promise<Record<string, unknown>>
+  send(question: Pick<Question, 'request' | 'elicitationId' | 'until'>, name: string): Promise<Record<string, unknown>>
   /** Set if another replica may run the call again. */
   journal?: CallJournal | undefined
 }

@@ -20,6 +20,8 @@ export interface Question<Answer = unknown> {
   needs: ClientCapabilities
   /** Connects a page to its later notice of completion, in revisions that have such notices. */
   elicitationId?: string | undefined
+  /** Withdraws the question. A question with it has no limit of time. */
+  until?: AbortSignal | undefined
   /** Checks an answer and converts it. */
   read(answer: unknown): Checked<Answer> | Promise<Checked<Answer>>
 }

@@ -13,6 +13,7 @@ import { settle } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
+import { questionsFor } from './answerable.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import { isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
@@ -20,7 +21,7 @@ import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { keyOf, ownerOf, type TaskKey } from './owner.ts'
-import { checkReceived, receivedBy } from './received-answers.ts'
+import { checkReceived, receivedBy, refusalIn, refusalOf } from './received-answers.ts'
 import { restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { statusMessages } from './status-messages.ts'
@@ -32,6 +33,8 @@ import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Tran
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
+/** How long before the end of its time a task no longer waits for answers: at most this, and a tenth of its time. */
+const LAST_MS = 10_000
 /** A lease that could not be renewed is given up after this part of it. */
 const GIVE_UP_AFTER = 0.6
 
@@ -131,15 +134,16 @@ export class TaskEngine {
   async deliver(task: TaskRecord, responses: Record<string, unknown>): Promise<void> {
     const running = this.#runs.get(keyOf(task))
     const asker = running?.run.asker.task
-    if (!running || !asker) {
-      await checkReceived(task, responses, this.limits.maxTaskBytes)
-      await this.table.change(task, receive(responses))
-      return
+    const others = Object.fromEntries(Object.entries(responses).filter(([name]) => !asker?.open(name)))
+    if (Object.keys(others).length > 0) {
+      await checkReceived(task, others, this.limits.maxTaskBytes)
+      await this.#receive(task, others)
     }
+    if (!running || !asker) return
     const { lease } = running.task
     const checked = []
     for (const [name, raw] of Object.entries(responses)) {
-      const open = asker.open(name)
+      const open = Object.hasOwn(others, name) ? undefined : asker.open(name)
       if (!open) continue
       const read = await open.question.read(raw)
       if (!read.ok) throw new McpError('ERR_INVALID_PARAMS', describeAnswerIssues(open.question, read.issues))
@@ -153,7 +157,25 @@ export class TaskEngine {
   /** Continues the handler with an error instead of an answer. */
   async refuse(key: TaskKey, name: string, error: unknown): Promise<void> {
     const asker = this.#runs.get(keyOf(key))?.run.asker.task
-    if (asker?.open(name) && (await this.table.change(key, withdraw(name)))) asker.fail(name, error)
+    if (!asker?.open(name)) return this.#receive(key, { [name]: refusalOf(error) })
+    if (await this.table.change(key, withdraw(name))) asker.fail(name, error)
+  }
+
+  /** Keeps answers until the handler asks for them. It may have done so meanwhile. */
+  async #receive(key: TaskKey, answers: Record<string, unknown>): Promise<void> {
+    const kept = await this.table.change(key, receive(answers))
+    if (kept) await this.#takeReceived(kept)
+  }
+
+  /** Gives the answers that were kept to the handler, if it runs here and waits for them. */
+  async #takeReceived(task: TaskRecord): Promise<void> {
+    const asker = this.#runs.get(keyOf(task))?.run.asker.task
+    for (const [name, raw] of Object.entries(task.received)) {
+      if (!asker?.open(name)) continue
+      const refusal = refusalIn(raw)
+      const taken = refusal ? this.refuse(task, name, refusal) : this.deliver(task, { [name]: raw })
+      await taken.catch((error: unknown) => (isRefusal(error) ? this.refuse(task, name, error) : undefined))
+    }
   }
 
   /** Ends all tasks that run here. Those that can be restarted are left to the next process. */
@@ -257,7 +279,12 @@ export class TaskEngine {
       }),
     }
     run.detach(task)
-    const unlisten = this.table.listen(task, (changed) => changed && run.notify('notifications/tasks/status', requestedTask(changed)))
+    const { capabilities } = task.caller
+    const unlisten = this.table.listen(
+      task,
+      (changed) =>
+        changed && run.notify('notifications/tasks/status', { ...requestedTask(changed), ...questionsFor(changed, capabilities).note }),
+    )
     const unwatch = this.table.store.watch?.(task.owner, task.taskId, () => void this.#changedElsewhere(task).catch(() => {}))
     const forget = (): void => {
       unlisten()
@@ -273,18 +300,26 @@ export class TaskEngine {
     if (!running) return
     if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
       return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
-    for (const [name, raw] of Object.entries(task.received))
-      await this.deliver(task, { [name]: raw }).catch((error: unknown) => (isRefusal(error) ? this.refuse(task, name, error) : undefined))
+    await this.#takeReceived(task)
   }
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
-    const required = async (transition: Transition): Promise<void> => {
-      if (!(await this.table.change(task, heldBy(task.lease, transition)))) throw new DOMException('The task has ended', 'AbortError')
+    const required = async (transition: Transition): Promise<TaskRecord> => {
+      const changed = await this.table.change(task, heldBy(task.lease, transition))
+      if (!changed) throw new DOMException('The task has ended', 'AbortError')
+      return changed
     }
     const { capabilities } = task.caller
     const about = { tool: task.tool, capabilities, maxChars: this.limits.maxTaskBytes }
     return new TaskAsker(
-      { ...about, ask: (questions) => required(ask(questions)), keep: (steps) => required(keepSteps(steps)) },
+      {
+        ...about,
+        ask: async (questions) => {
+          const asked = await required(ask(questions))
+          await this.#takeReceived(asked).catch(() => {})
+        },
+        keep: async (steps) => void (await required(keepSteps(steps))),
+      },
       journal,
       names,
     )
@@ -343,7 +378,19 @@ export class TaskEngine {
       this.#expiries.delete(key)
       this.#remove(task).catch((error: unknown) => this.#report(task, error))
     }
-    this.#expiries.set(key, this.serverState.deadlines.set(Math.max(0, expiryOf(task) - this.table.now()), expire))
+    const after = (ms: number, act: () => void): unknown =>
+      this.#expiries.set(key, this.serverState.deadlines.set(Math.max(0, expiryOf(task) - ms - this.table.now()), act))
+    after(Math.min(LAST_MS, task.ttlMs / 10), () => {
+      after(0, expire)
+      this.#stopWaiting(task).catch((error: unknown) => this.#report(task, error))
+    })
+  }
+
+  /** Nobody answers any more. The handler and its client still have time to say so. */
+  async #stopWaiting(key: TaskKey): Promise<void> {
+    const task = this.#runs.has(keyOf(key)) ? await this.table.read(key) : undefined
+    for (const name of Object.keys(task?.questions ?? {}))
+      await this.refuse(key, name, new McpError('ERR_TIMEOUT', `Nobody answered ${JSON.stringify(name)} while the task was kept (ttl)`))
   }
 
   /** Deletes a task, and stops it if it runs. */

@@ -107,22 +107,33 @@ async function result(call: IncomingCall, engine: TaskEngine): Promise<Params> {
 function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey): Promise<TaskRecord> {
   const { signal } = call.exchange
   const asked = new Set<string>()
+  /** Questions that the client has not answered, with what withdraws them. */
+  const open = new Map<string, AbortController>()
+  const withdraw = (name: string): void => {
+    open.get(name)?.abort(new DOMException('The task no longer waits for the answer', 'AbortError'))
+    open.delete(name)
+  }
   return new Promise((resolve, reject) => {
     let unwatch = (): void => {}
     const end = (settle: () => void): void => {
       stop()
       unwatch()
+      for (const name of open.keys()) withdraw(name)
       settle()
     }
     const look = (task: TaskRecord | undefined): void => {
       if (!task) return end(() => reject(new McpError('ERR_INVALID_PARAMS', 'The task has expired')))
       if (isFinal(task)) return end(() => resolve(task))
+      // Another client was faster.
+      for (const name of open.keys()) if (!Object.hasOwn(task.questions, name)) withdraw(name)
       for (const [name, request] of Object.entries(task.questions)) {
         if (asked.has(name)) continue
         asked.add(name)
         // It stays open for a client that can answer it.
         if (lacking(request, call.caller.capabilities)) continue
-        void askLive(call, engine, task, name, request)
+        const until = new AbortController()
+        open.set(name, until)
+        void askLive(call, engine, task, name, { request, until: until.signal }).finally(() => open.delete(name))
       }
     }
     const stop = engine.table.listen(key, look)
@@ -131,14 +142,27 @@ function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey): Promi
   })
 }
 
-/** Asks the client a question of a task. The process that runs the task checks the answer. */
-async function askLive(call: IncomingCall, engine: TaskEngine, task: TaskRecord, name: string, request: InputRequest): Promise<void> {
+/**
+ * Asks the client a question of a task. The process that runs the task checks the answer. The question waits as long as the task does,
+ * and stays open for other requests if this one ends.
+ */
+async function askLive(
+  call: IncomingCall,
+  engine: TaskEngine,
+  task: TaskRecord,
+  name: string,
+  { request, until }: { request: InputRequest; until: AbortSignal },
+): Promise<void> {
   const params = { ...request.params, _meta: { ...((request.params as Params | undefined)?._meta as Params), ...relatedTo(task.taskId) } }
-  const question: Question = { request: { ...request, params } as InputRequest, needs: {}, read: (raw) => ({ ok: true, value: raw }) }
+  const question: Question = {
+    request: { ...request, params } as InputRequest,
+    needs: {},
+    until,
+    read: (raw) => ({ ok: true, value: raw }),
+  }
   try {
     await engine.deliver(task, { [name]: await call.asker.ask(name, question) })
   } catch (error) {
-    // If this request ended, the question stays open for the next one.
-    if (!call.exchange.isOver && !call.exchange.signal.aborted) await engine.refuse(task, name, error).catch(() => {})
+    if (!until.aborted && !call.exchange.isOver) await engine.refuse(task, name, error).catch(() => {})
   }
 }

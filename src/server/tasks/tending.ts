@@ -25,6 +25,9 @@ export class Tending {
   readonly #options: TendingOptions
   #timer: Deadline | undefined
   #isStoreDown = false
+  #isStopped = false
+  /** The tasks that could not be tended the last time. Each is reported once. */
+  #failed: ReadonlySet<string> = new Set()
 
   constructor(options: TendingOptions) {
     this.#options = options
@@ -40,10 +43,20 @@ export class Tending {
           else await renew(running).catch((error: unknown) => this.#report(error, running.task))
         }),
       )
+      const failed = new Set<string>()
       for (const task of await table.store.neglected(table.now())) {
-        if (expiryOf(task) <= table.now()) await remove(task)
-        else if (!runs.has(keyOf(task))) await recover(task)
+        if (this.#isStopped) return
+        try {
+          if (expiryOf(task) <= table.now()) await remove(task)
+          else if (!runs.has(keyOf(task))) await recover(task)
+        } catch (error) {
+          if (isDown(error)) throw error
+          // One task that is damaged must not stop the others.
+          if (!this.#failed.has(keyOf(task))) this.#report(error, task)
+          failed.add(keyOf(task))
+        }
       }
+      this.#failed = failed
       this.#isStoreDown = false
     } finally {
       this.later()
@@ -51,11 +64,13 @@ export class Tending {
   }
 
   stop(): void {
+    this.#isStopped = true
     if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
   }
 
   /** Tends after a while, once. */
   later(): void {
+    if (this.#isStopped) return
     const { serverState, table } = this.#options
     const { lookMs = Number.POSITIVE_INFINITY } = table.store
     this.#timer ??= serverState.deadlines.set(Math.min(lookMs, table.leaseMs / 3), () => {
@@ -66,9 +81,10 @@ export class Tending {
 
   /** A store that is down fails again every second, and is reported once. */
   #report(error: unknown, task: TaskHead | undefined): void {
-    const isDown = error instanceof McpError && error.code === 'ERR_STORE_DOWN'
-    if (isDown && this.#isStoreDown) return
-    this.#isStoreDown = isDown
+    if (isDown(error) && this.#isStoreDown) return
+    this.#isStoreDown = isDown(error)
     this.#options.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 }
+
+const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'

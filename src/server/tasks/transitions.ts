@@ -1,5 +1,6 @@
 /** The changes of a task. Each returns the changed record, or undefined if the task does not allow it. A final task allows none. */
 
+import { comparableJson } from '../../base/canonical-json.ts'
 import type { TaskJournal, TaskLease, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
@@ -35,8 +36,14 @@ export const cancel = (statusMessage: string): Transition =>
 export const say = (statusMessage: string): Transition =>
   unlessFinal((task) => (task.statusMessage === statusMessage ? undefined : { ...task, statusMessage }))
 
+/** Asks. An answer that came before, while a handler that was started again had not asked yet, counts only for exactly that question. */
 export const ask = (questions: Record<string, InputRequest>): Transition =>
-  unlessFinal((task) => ({ ...task, status: 'input_required', questions: { ...task.questions, ...questions } }))
+  unlessFinal((task) => {
+    const isFor = (name: string): boolean =>
+      !Object.hasOwn(questions, name) || comparableJson(questions[name]) === comparableJson(task.questions[name])
+    const received = Object.fromEntries(Object.entries(task.received).filter(([name]) => isFor(name)))
+    return { ...task, status: 'input_required', questions: { ...task.questions, ...questions }, received }
+  })
 
 /** Accepts the answer to an open question. */
 export const answer = (name: string, digest: string, raw: unknown): Transition =>
@@ -63,11 +70,12 @@ export const withdraw = (name: string): Transition =>
     return { ...task, status: Object.keys(questions).length > 0 ? 'input_required' : 'working', questions, received }
   })
 
-/** Keeps answers for the process that runs the task. Answers to other questions are ignored. */
+/** Keeps answers for the handler. The first answer to a question counts. Answers to other questions are ignored. */
 export const receive = (answers: Record<string, unknown>): Transition =>
   unlessFinal((task) => {
-    const open = Object.entries(answers).filter(([name]) => Object.hasOwn(task.questions, name))
-    return open.length === 0 ? undefined : { ...task, received: { ...task.received, ...Object.fromEntries(open) } }
+    const { questions, received } = task
+    const open = Object.entries(answers).filter(([name]) => Object.hasOwn(questions, name) && !Object.hasOwn(received, name))
+    return open.length === 0 ? undefined : { ...task, received: { ...received, ...Object.fromEntries(open) } }
   })
 
 export const keepSteps = (steps: Record<string, unknown>): Transition =>
@@ -81,17 +89,19 @@ export const renew = (lease: TaskLease, until: number): Transition =>
   )
 
 /**
- * Gives a task to another process. The process asks its questions again, except for those that were answered while no process ran the
- * task: a client answers a question once. Undefined if `given` lacks an answer.
+ * Gives a task to another process. Its handler asks its questions again, except for those that were answered while no process ran the
+ * task: a client answers a question once. Until then the others stay open, so that nobody withdraws them. Undefined if `given` lacks an
+ * answer.
  */
 export const takeOver = (holder: string, until: number, given: Pick<TaskJournal, 'asked' | 'answers'>): Transition =>
   unlessFinal((task) => {
     const { journal, received, lease } = task
     if (Object.keys(received).some((name) => !Object.hasOwn(given.answers, name))) return undefined
+    const questions = Object.fromEntries(Object.entries(task.questions).filter(([name]) => !Object.hasOwn(given.answers, name)))
     return {
       ...task,
-      status: 'working',
-      questions: {},
+      status: Object.keys(questions).length > 0 ? 'input_required' : 'working',
+      questions,
       received: {},
       journal: { ...journal, asked: { ...journal.asked, ...given.asked }, answers: { ...journal.answers, ...given.answers } },
       lease: { holder, epoch: lease.epoch + 1, until },

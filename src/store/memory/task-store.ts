@@ -11,9 +11,14 @@ import { memorySize } from './memory-size.ts'
 export interface MemoryTaskStoreOptions {
   /** The memory for all tasks together, about. More is refused with ERR_LIMIT. Default: 128 MiB. */
   maxBytes?: number
+  /** The memory for the tasks of one caller: of one principal, or without authentication of one connection or address. Default: 32 MiB. */
+  maxBytesPerCaller?: number
 }
 
 const MAX_BYTES = 128 * 1024 * 1024
+const MAX_BYTES_PER_CALLER = 32 * 1024 * 1024
+/** A full store has room for the reason why a task ended. */
+const END_BYTES = 4096
 
 /**
  * Keeps tasks in the memory of this process. They are lost when it ends.
@@ -22,35 +27,36 @@ const MAX_BYTES = 128 * 1024 * 1024
  * server.extend(tasks({ store: memoryTaskStore({ maxBytes: 64 * 1024 * 1024 }) }))
  */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
-  checkMembers('memoryTaskStore', options, { maxBytes: 1 })
-  const { maxBytes = MAX_BYTES } = options
+  checkMembers('memoryTaskStore', options, { maxBytes: 1, maxBytesPerCaller: 1 })
+  const { maxBytes = MAX_BYTES, maxBytesPerCaller = MAX_BYTES_PER_CALLER } = options
   const tasks = new Map<string, TaskRecord>()
-  const counts = new Map<string, number>()
+  /** What each account uses. */
+  const used = new Map<string, { tasks: number; bytes: number }>()
   const sizes = new Sizes()
   let bytes = 0
+  const usedBy = (account: string): { tasks: number; bytes: number } => used.get(account) ?? { tasks: 0, bytes: 0 }
   /** Throws ERR_LIMIT if a task grows and there is no room for it. */
   const grow = (before: TaskRecord | undefined, after: TaskRecord | undefined): void => {
+    const { account } = (after ?? before) as TaskRecord
+    const own = usedBy(account)
     const change = (after ? sizes.of(after) : 0) - (before ? sizes.of(before) : 0)
-    if (change > 0 && bytes + change > maxBytes)
-      throw new McpError('ERR_LIMIT', `All tasks together take more than ${maxBytes} bytes (maxBytes of memoryTaskStore)`, {
-        data: { reason: 'limit', limit: 'maxBytes', max: maxBytes },
-      })
+    if (change > (after && isFinal(after) ? END_BYTES : 0)) {
+      if (bytes + change > maxBytes) throw refused('All tasks together', 'maxBytes', maxBytes)
+      if (own.bytes + change > maxBytesPerCaller) throw refused('The tasks of one caller', 'maxBytesPerCaller', maxBytesPerCaller)
+    }
     bytes += change
+    const count = own.tasks + (after ? 1 : 0) - (before ? 1 : 0)
+    if (count === 0) used.delete(account)
+    else used.set(account, { tasks: count, bytes: own.bytes + change })
   }
   const keyOf = (owner: string, taskId: string): string => `${taskId} ${owner}`
-  const count = (account: string, change: number): void => {
-    const next = (counts.get(account) ?? 0) + change
-    if (next === 0) counts.delete(account)
-    else counts.set(account, next)
-  }
   return {
     isShared: false,
     create: async (task, { perAccount, total }) => {
       if (tasks.size >= total) return 'store-full'
-      if ((counts.get(task.account) ?? 0) >= perAccount) return 'account-full'
+      if (usedBy(task.account).tasks >= perAccount) return 'account-full'
       grow(undefined, task)
       tasks.set(keyOf(task.owner, task.taskId), task)
-      count(task.account, 1)
       return undefined
     },
     read: async (owner, taskId) => tasks.get(keyOf(owner, taskId)),
@@ -67,12 +73,14 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       const task = tasks.get(key)
       if (!task || !tasks.delete(key)) return
       grow(task, undefined)
-      count(task.account, -1)
     },
     list: async (owner) => [...tasks.values()].filter((task) => task.owner === owner),
     neglected: async (now) => [...tasks.values()].filter((task) => expiryOf(task) <= now || (!isFinal(task) && task.lease.until <= now)),
   }
 }
+
+const refused = (what: string, limit: keyof MemoryTaskStoreOptions, max: number): McpError =>
+  new McpError('ERR_LIMIT', `${what} take more than ${max} bytes (${limit} of memoryTaskStore)`, { data: { reason: 'limit', limit, max } })
 
 const NONE = {}
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { McpError } from '../../../src/client/index.ts'
 import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { created, DONE, FORMS, pass, scripted, taskIn } from './scripted-tasks.ts'
@@ -61,6 +62,19 @@ describe.each(FORMS)('a server of %s', (form) => {
       expect(count).toBeLessThanOrEqual(expected + 3)
       task.leave()
     }
+  })
+
+  test.each([
+    [-1, undefined],
+    [1e300, undefined],
+    ['soon', undefined],
+    [null, null],
+    [0, 0],
+  ])('keeps a task for %j ms: a time that is none is not shown', async (ttlMs, shown) => {
+    const { client } = await scripted(form, { 'tools/call': created(form, { ttlMs }) })
+    const task = await client.callTask('x')
+    expect(task.ttlMs).toBe(shown)
+    task.leave()
   })
 
   test('never ends a task: the call fails after the limit, and the task is cancelled', async () => {
@@ -324,6 +338,82 @@ describe('a server with the extension', () => {
     expect(world.sent('tasks/update')).toEqual([])
   })
 
+  test('withdraws one of two questions: the answer to the other is sent, also if the first handler goes on', async () => {
+    let polls = 0
+    let asked = 0
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => taskIn(form, { status: 'input_required', inputRequests: ++polls === 1 ? { a: ask, b: ask } : { b: ask } }),
+      },
+      // The first question is never answered.
+      { answer: { elicit: () => (++asked === 1 ? new Promise(() => {}) : accept.elicit()) } },
+    )
+    const task = await world.client.callTask('x')
+    await pass(world, 3000)
+    expect(world.sent('tasks/update').map(({ inputResponses }) => Object.keys(inputResponses))).toEqual([['b']])
+    task.leave()
+  })
+
+  test('is restarted while a question waits: the person is asked again, and the answer is sent once', async () => {
+    let polls = 0
+    const asked: { signal: AbortSignal; answer: () => void }[] = []
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => {
+          if (++polls === 2) return taskIn(form, { status: 'working' })
+          return taskIn(form, { status: 'input_required', inputRequests: { a: ask } })
+        },
+      },
+      {
+        answer: {
+          elicit: (_request, { signal }) => new Promise((resolve) => asked.push({ signal, answer: () => resolve(accept.elicit()) })),
+        },
+      },
+    )
+    const task = await world.client.callTask('x')
+    await pass(world, 5000)
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false])
+    for (const { answer } of asked) answer()
+    await pass(world, 5000)
+    expect(world.sent('tasks/update')).toHaveLength(1)
+    expect(asked).toHaveLength(2)
+    task.leave()
+  })
+
+  test('withdraws a question and asks it again, without end: the call fails, and the task is cancelled', async () => {
+    let polls = 0
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': () => taskIn(form, ++polls % 2 ? { status: 'input_required', inputRequests: { a: ask } } : { status: 'working' }),
+      },
+      { answer: { elicit: () => new Promise(() => {}) }, limits: { elicitations: false } },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 700_000, 1000)
+    expect(call.error).toMatchObject({ code: 'ERR_LIMIT', message: 'The task asked more than 320 questions' })
+    expect(world.sent('tasks/cancel')).toHaveLength(1)
+  })
+
+  test('refuses an answer: the call fails with its error, and the task is cancelled', async () => {
+    const world = await scripted(
+      form,
+      {
+        'tasks/get': taskIn(form, { status: 'input_required', inputRequests: { a: ask } }),
+        'tasks/update': () => {
+          throw Object.assign(new Error('The answer is invalid'), { code: -32602 })
+        },
+      },
+      { answer: accept },
+    )
+    const call = watch(world.client.call('x'))
+    await pass(world, 3000)
+    expect(call.error).toMatchObject({ code: -32602, message: 'The answer is invalid' })
+    expect(world.sent('tasks/cancel')).toHaveLength(1)
+  })
+
   test.each([
     ['completed without a result', { status: 'completed' }, { code: INVALID, message: 'The completed task has no result' }],
     ['completed with questions', { status: 'completed', result: { resultType: 'input_required' } }, { code: INVALID }],
@@ -398,6 +488,56 @@ describe('a server where clients ask for tasks', () => {
     world.script.send({ jsonrpc: '2.0', id, result: DONE })
     await pass(world, 2000)
     expect(call.value).toMatchObject(DONE)
+  })
+
+  test('loses the request for the result every minute: the client makes it again, as long as the task lasts', async () => {
+    const world = await scripted(form, {
+      'tasks/get': taskIn(form, { status: 'input_required' }),
+      'tasks/result': (_params, { id }) => {
+        world.clock.after(60_000, () => world.script.lose(id, new McpError('ERR_NETWORK', 'The stream ended')))
+        return undefined
+      },
+    })
+    const task = await world.client.callTask('x')
+    const outcome = watch(task.result())
+    await pass(world, 15 * 60_000, 1000)
+    expect(outcome).toEqual({})
+    expect(world.sent('tasks/result').length).toBeGreaterThan(10)
+    task.leave()
+  })
+
+  test('asks in many tasks: the client awaits some of the results, so that other requests find room', async () => {
+    let count = 0
+    const world = await scripted(form, {
+      'tools/call': () => created(form, { taskId: `t${count++}` }),
+      'tasks/get': ({ taskId }) => taskIn(form, { taskId, status: 'input_required' }),
+    })
+    const tasks = []
+    for (let i = 0; i < 50; i++) tasks.push(await world.client.callTask('x'))
+    await pass(world, 5000)
+    expect(world.sent('tasks/result')).toHaveLength(32)
+    // Those that are over make room for others.
+    for (const task of tasks.slice(0, 45)) task.leave()
+    await pass(world, 5000)
+    const awaited = new Set(world.sent('tasks/result').map(({ taskId }) => taskId))
+    for (const task of tasks.slice(45)) expect(awaited).toContain(task.id)
+    for (const task of tasks) task.leave()
+  })
+
+  test('asks in many tasks what the client cannot answer: there is room for the questions of others', async () => {
+    let count = 0
+    const needs = { _meta: { 'dev.portico/neededCapabilities': { sampling: {} } } }
+    const world = await scripted(form, {
+      'tools/call': () => created(form, { taskId: `t${count++}` }),
+      'tasks/get': ({ taskId }) => taskIn(form, { taskId, status: 'input_required', ...(taskId !== 't49' && needs) }),
+    })
+    const tasks = []
+    for (let i = 0; i < 50; i++) tasks.push(await world.client.callTask('x'))
+    await pass(world, 5000)
+    const awaited = world.sent('tasks/result').map(({ taskId }) => taskId)
+    expect(awaited).toHaveLength(17)
+    expect(awaited).toContain('t49')
+    for (const task of tasks) task.leave()
   })
 
   test('cannot cancel: the client does not ask it to', async () => {

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { McpError } from '../../src/server/index.ts'
+import { memoryTaskStore, type TaskStore } from '../../src/tasks/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { gate } from '../support/http-service.ts'
+import { settle } from '../support/raw-channel.ts'
+import { extensionClient, taskServer } from './task-server.ts'
+
+const LEASE_MS = 1000
+
+/** A server that shares a store, with a tool that can be started again. */
+function sharing(store: TaskStore) {
+  const clock = fakeClock()
+  const { server, errors } = taskServer({ store, leaseMs: LEASE_MS }, { clock })
+  let runs = 0
+  server.tool('again', { task: 'required', restartable: true }, () => {
+    runs++
+    return new Promise<string>(() => {})
+  })
+  return { clock, server, errors, client: extensionClient(server), runs: () => runs }
+}
+
+test('a damaged task does not stop the others: they are continued, and requests about tasks are answered', async () => {
+  const memory = memoryTaskStore()
+  let damaged = ''
+  const read: TaskStore['read'] = async (owner, taskId) => {
+    if (taskId === damaged) throw new McpError('ERR_STORE', `/private/${taskId}.json is not a task`)
+    return memory.read(owner, taskId)
+  }
+  const store = { ...memory, read, isShared: true }
+  const before = sharing(store)
+  const ids: string[] = []
+  for (const tool of ['again', 'again', 'quick']) ids.push((await before.client.call(tool)).result.taskId)
+  await settle()
+  await before.server.close()
+  damaged = ids[0] as string
+  const { client, clock, errors, runs } = sharing(store)
+  expect((await client.get(ids[1] as string)).status).toBe('working')
+  await settle()
+  expect(runs()).toBe(1)
+  expect((await client.request('tasks/get', { taskId: damaged })).error.code).toBe(-32603)
+  const reports = (): number => errors.filter((error) => (error as Error).message.includes('is not a task')).length
+  // Once by the request, once by the look at the store.
+  expect(reports()).toBe(2)
+  await clock.advance(LEASE_MS * 2)
+  await settle()
+  expect(reports()).toBe(2)
+})
+
+test('a server that is closed while it looks at its store continues nothing, and does not look again', async () => {
+  const memory = memoryTaskStore()
+  const looks: ReturnType<typeof gate<void>>[] = []
+  const neglected: TaskStore['neglected'] = async (now) => {
+    const look = gate<void>()
+    looks.push(look)
+    await look.opened
+    return memory.neglected(now)
+  }
+  const first = sharing({ ...memory, isShared: true })
+  await first.client.call('again')
+  await settle()
+  await first.server.close()
+  const second = sharing({ ...memory, isShared: true, neglected })
+  void second.client.request('server/discover')
+  void second.client.request('tasks/get', { taskId: 'x' })
+  await settle()
+  looks[0]?.open()
+  await settle()
+  expect(second.runs()).toBe(1)
+  // Its own task is one that another process could continue, too.
+  await second.clock.advance(LEASE_MS / 2)
+  await settle()
+  expect(looks).toHaveLength(2)
+  await second.server.close()
+  looks[1]?.open()
+  await settle()
+  await second.clock.advance(LEASE_MS * 3)
+  await settle()
+  expect(looks).toHaveLength(2)
+  expect(second.runs()).toBe(1)
+})
