@@ -105,7 +105,7 @@ export class SharedSessions implements SessionEndpoint {
       nextBatch: () => ++this.#batches,
       report: (error) => this.#report(error),
     }
-    this.#entries = new SessionEntries(this.#services)
+    this.#entries = new SessionEntries({ ...this.#services, onEnded: ({ state }) => service.onSessionEnd?.(state) })
     this.#announcements = new Announcements(this.#services)
     this.#calls = new RunningCalls({
       services: this.#services,
