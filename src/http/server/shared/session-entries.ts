@@ -3,6 +3,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { INVALID_REQUEST } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
+import { checkSubscriptions, type SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
@@ -11,7 +12,7 @@ import { NOT_FOUND } from '../session/check-request.ts'
 import { RoomForSessions } from './room-for-sessions.ts'
 import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
-import { moveTopics, SESSIONS, topicsOf } from './session-topics.ts'
+import { blocksOf, moveTopics, SESSIONS, SUBSCRIPTIONS, subscriptionsOf, topicsOf, weightOfBlocks } from './session-topics.ts'
 
 export interface SessionEntriesOptions {
   store: SharedStore
@@ -69,10 +70,22 @@ export class SessionEntries {
   }
 
   /** Changes the record, and the topics that follow from it. */
-  async change(session: ReadSession, apply: (state: SessionState) => void): Promise<void> {
+  async change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
     const before = structuredClone(session.record)
+    if (bounds) await this.#checkSubscriptions(before, apply, bounds)
     const after = await changeRecord(this.#store, session, apply)
     await moveTopics(this.#store.topics, session.sid, before, after, this.#topicLifeMs)
+  }
+
+  /** Counted as sessions are, and only when the session needs one more block. */
+  async #checkSubscriptions(before: SessionRecord, apply: (state: SessionState) => void, bounds: SubscriptionBounds): Promise<void> {
+    const after = structuredClone(before)
+    apply(after.state)
+    const more = blocksOf(after) - blocksOf(before)
+    if (more <= 0) return
+    const { topics } = this.#store
+    const [all, own] = await Promise.all([topics.size(SUBSCRIPTIONS), topics.size(subscriptionsOf(before.caller))])
+    checkSubscriptions(weightOfBlocks(own + more), weightOfBlocks(all + more), bounds)
   }
 
   /**

@@ -111,7 +111,7 @@ export class SharedSessions implements SessionEndpoint {
       services: this.#services,
       usageOf: options.usageOf,
       bodyOf: options.bodyOf,
-      change: (session, apply) => this.#entries.change(session, apply),
+      change: (session, apply, bounds) => this.#entries.change(session, apply, bounds),
     })
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
     this.#readers = new StreamReaders(this.#services, this.#calls, options.usageOf)
