@@ -11,9 +11,12 @@ import { memorySize } from './memory-size.ts'
 export interface MemoryTaskStoreOptions {
   /** The memory for all tasks together, about. More is refused with ERR_LIMIT. Default: 128 MiB. */
   maxBytes?: number
+  /** The memory for the tasks of one caller, about: of a principal or, without authentication, of an address. Default: 32 MiB. */
+  maxBytesPerCaller?: number
 }
 
 const MAX_BYTES = 128 * 1024 * 1024
+const MAX_BYTES_PER_CALLER = 32 * 1024 * 1024
 
 /**
  * Keeps tasks in the memory of this process. They are lost when it ends.
@@ -22,20 +25,24 @@ const MAX_BYTES = 128 * 1024 * 1024
  * server.extend(tasks({ store: memoryTaskStore({ maxBytes: 64 * 1024 * 1024 }) }))
  */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
-  checkMembers('memoryTaskStore', options, { maxBytes: 1 })
-  const { maxBytes = MAX_BYTES } = options
+  checkMembers('memoryTaskStore', options, { maxBytes: 1, maxBytesPerCaller: 1 })
+  const { maxBytes = MAX_BYTES, maxBytesPerCaller = MAX_BYTES_PER_CALLER } = options
   const tasks = new Map<string, TaskRecord>()
+  /** Of each account. */
   const counts = new Map<string, number>()
+  const bytesOf = new Map<string, number>()
   const sizes = new Sizes()
   let bytes = 0
   /** Throws ERR_LIMIT if a task grows and there is no room for it. */
   const grow = (before: TaskRecord | undefined, after: TaskRecord | undefined): void => {
     const change = (after ? sizes.of(after) : 0) - (before ? sizes.of(before) : 0)
-    if (change > 0 && bytes + change > maxBytes)
-      throw new McpError('ERR_LIMIT', `All tasks together take more than ${maxBytes} bytes (maxBytes of memoryTaskStore)`, {
-        data: { reason: 'limit', limit: 'maxBytes', max: maxBytes },
-      })
+    const { account } = (after ?? before) as TaskRecord
+    const own = (bytesOf.get(account) ?? 0) + change
+    if (change > 0 && own > maxBytesPerCaller) throw tooLarge('The tasks of one caller', 'maxBytesPerCaller', maxBytesPerCaller)
+    if (change > 0 && bytes + change > maxBytes) throw tooLarge('All tasks together', 'maxBytes', maxBytes)
     bytes += change
+    if (own > 0) bytesOf.set(account, own)
+    else bytesOf.delete(account)
   }
   const keyOf = (owner: string, taskId: string): string => `${taskId} ${owner}`
   const count = (account: string, change: number): void => {
@@ -73,6 +80,9 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
     neglected: async (now) => [...tasks.values()].filter((task) => expiryOf(task) <= now || (!isFinal(task) && task.lease.until <= now)),
   }
 }
+
+const tooLarge = (what: string, limit: string, max: number): McpError =>
+  new McpError('ERR_LIMIT', `${what} take more than ${max} bytes (${limit} of memoryTaskStore)`, { data: { reason: 'limit', limit, max } })
 
 const NONE = {}
 
