@@ -10,15 +10,16 @@ const RETRY_MS = 100
 const MOST = 200
 
 export interface InboxActions {
-  onMessage(bytes: Buffer): void
+  /** The next message is handled, and more are read, when it resolves: until then the limits of the inbox in Redis count it as unread. */
+  onMessage(bytes: Buffer): Promise<void>
   /** Messages were dropped before this replica read them. */
   onMissed(): void
 }
 
 export class Inbox {
-  /** The last message that was read. */
+  /** The last message that was handled. */
   cursor = '0-0'
-  /** The bytes of all messages that were read. */
+  /** The bytes of all messages that were handled. */
   bytes = 0
   readonly #key: string
   readonly #connection: Connection
@@ -46,7 +47,7 @@ export class Inbox {
       try {
         if (!this.#client) throw new Error('The client library is missing')
         const reply = await this.#client.callBuffer('XREAD', 'COUNT', MOST, 'BLOCK', BLOCK_MS, 'STREAMS', this.#key, this.cursor)
-        this.#take(reply as [Buffer, [Buffer, Buffer[]][]][] | null)
+        await this.#take(reply as [Buffer, [Buffer, Buffer[]][]][] | null)
       } catch {
         // The connection is lost. The client connects again; until then every read fails at once.
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
@@ -55,17 +56,16 @@ export class Inbox {
     this.#client?.disconnect()
   }
 
-  #take(reply: [Buffer, [Buffer, Buffer[]][]][] | null): void {
+  async #take(reply: [Buffer, [Buffer, Buffer[]][]][] | null): Promise<void> {
     for (const [id, fields] of reply?.[0]?.[1] ?? []) {
       if (this.#isClosed) return
-      this.cursor = textOf(id)
       const number = Number(textOf(fields[1]))
       if (number > this.#number + 1) this.#actions.onMissed()
       // A message that the client library sent twice has another number, and does no harm: messages are hints.
       this.#number = Math.max(number, this.#number)
-      if (!fields[3]) continue
-      this.bytes += fields[3].length
-      this.#actions.onMessage(fields[3])
+      if (fields[3]) await this.#actions.onMessage(fields[3])
+      this.cursor = textOf(id)
+      this.bytes += fields[3]?.length ?? 0
     }
   }
 }

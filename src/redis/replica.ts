@@ -147,17 +147,14 @@ export class RedisReplica implements Replica {
     const sentAt = performance.now()
     await this.#renew(id, undefined)
     const { keys, connection, values } = this.#context
-    let reading: Promise<void> = Promise.resolve()
     const inbox = new Inbox(keys.replica(id).inbox, connection, {
-      onMessage: (bytes) => {
-        // In the order in which they came.
-        reading = reading.then(async () => {
-          try {
-            this.#tell(JSON.parse(await values.open(bytes, `inbox ${id}`)) as StoreMessage)
-          } catch (error) {
-            console.error('portico: a message of another replica cannot be read:', (error as Error).message)
-          }
-        })
+      onMessage: async (bytes) => {
+        try {
+          const message = JSON.parse(await values.open(bytes, `inbox ${id}`)) as StoreMessage
+          if (this.#membership?.inbox === inbox) this.#tell(message)
+        } catch (error) {
+          console.error('portico: a message of another replica cannot be read:', (error as Error).message)
+        }
       },
       onMissed: () => this.#tell({ kind: 'missed' }),
     })

@@ -1,7 +1,7 @@
 /** The sessions in Redis. */
 
 import { randomId } from '../base/bytes.ts'
-import type { Entered, SessionTable } from '../store/session-table.ts'
+import type { Entered, LookedAtSession, SessionTable } from '../store/session-table.ts'
 import { STANDING_STREAM } from '../store/stream-logs.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
@@ -11,6 +11,7 @@ import { createSession } from './scripts/create-session.ts'
 import { endSession } from './scripts/end-session.ts'
 import { enterSession } from './scripts/enter-session.ts'
 import { forgetCalls } from './scripts/forget-calls.ts'
+import { idleSession } from './scripts/idle-session.ts'
 import { replaceSession } from './scripts/replace-session.ts'
 
 /** A longer name of a request becomes a digest: a client chooses it. */
@@ -36,6 +37,14 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
     const [revision, due, life, record] = reply as [number, number, number, Buffer]
     sawLife(life)
     return { record: await values.open(record, placeOf(sid)), revision, isTopicRenewalDue: due === 1 }
+  }
+  const look = async (sid: string, idleMs: number | '', live: string[]): Promise<'gone' | 'ended' | LookedAtSession> => {
+    const { session, calls, streams, dirty, stream, log } = keys.session(sid)
+    const reply = await connection.run(idleSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM, idleMs, ...live])
+    if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'ended'
+    const [idle, record] = reply as [Buffer, Buffer]
+    const text = textOf(idle)
+    return { record: await values.open(record, placeOf(sid)), idleMs: text === '' ? undefined : Number(text) }
   }
   return {
     create: async (sid, record, { ttlMs, maxAgeMs }) => {
@@ -76,6 +85,11 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       const { session, calls, streams, dirty, stream, log } = keys.session(sid)
       return (await connection.run(endSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM])) === 1
     },
+    idle: async (sids) => {
+      const { live } = await own.directory()
+      return Promise.all(sids.map(async (sid) => (await look(sid, '', live)) as 'gone' | LookedAtSession))
+    },
+    endIdle: async (sid, idleMs) => (await look(sid, Math.floor(idleMs), (await own.directory()).live)) === 'ended',
     runnerOf: async (sid, call) => {
       const reply = await connection.command('HGET', keys.session(sid).calls, fieldOf(call))
       return reply === null ? undefined : textOf(reply).split(' ')[0]

@@ -19,6 +19,7 @@ export function redisTopics({ connection, keys }: RedisContext): Topics {
       const [next, members] = reply as [Reply, Reply[]]
       return { members: members.map(textOf), next: textOf(next) === '0' ? undefined : textOf(next) }
     },
+    sample: async (topic, count) => ((await connection.command('ZRANDMEMBER', keys.topic(topic), count)) as Reply[]).map(textOf),
     size: async (topic) => Number(await connection.run(listMembers, [keys.topic(topic)], [''])),
   }
 }

@@ -188,7 +188,7 @@ export class ClientMessages implements EndpointHandler {
       const data = { reason: 'limit', limit: 'maxListens', max: MAX_LISTENS }
       throw new McpError('ERR_LIMIT', `Too many open listen requests: at most ${MAX_LISTENS}`, { data })
     }
-    const listener = new Listener(call.exchange, call.params, this.#serverState, true, accepted)
+    const listener = new Listener(call.exchange, call, this.#serverState, true, accepted)
     listeners.add(listener)
     return listener.run(() => listeners.delete(listener))
   }

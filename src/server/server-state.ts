@@ -33,6 +33,7 @@ import { type Middleware, targetOf } from './middleware.ts'
 import { type Failure, SERVER_MEMBERS, type ServerOptions } from './options.ts'
 import { Quotas } from './quota.ts'
 import { Serialiser } from './serialise.ts'
+import { SubscriptionCounts } from './subscription-counts.ts'
 import type { TaskHook } from './tasks/hook.ts'
 
 /** How often a state that could not be opened is reported. */
@@ -50,6 +51,7 @@ export class ServerState implements FeatureEnvironment {
   readonly bus: Bus
   readonly changeListeners: ChangeListeners
   readonly quotas: Quotas
+  readonly subscriptionCounts: SubscriptionCounts
   readonly deadlines: Deadlines
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
   readonly serialiser: Serialiser
@@ -108,6 +110,7 @@ export class ServerState implements FeatureEnvironment {
     this.bus = options.bus ?? memoryBus()
     this.changeListeners = new ChangeListeners(this.bus)
     this.quotas = new Quotas(this)
+    this.subscriptionCounts = new SubscriptionCounts(this.limits)
     this.deadlines = new Deadlines(options.clock ?? systemClock)
     const { ttlMs = 60_000, cacheScope = 'private' } = options.listCache ?? {}
     this.listOptions = { pageSize: options.pageSize ?? 1000, keys: this.keys, cache: { ttlMs, cacheScope } }

@@ -28,7 +28,7 @@ export class StatelessRequests {
     this.#open.add(exchange)
     try {
       const listen = (call: IncomingCall, accepted: readonly AcceptedMember[]): Promise<Params> =>
-        exchange.listen(call.params, this.#serverState, accepted)
+        exchange.listen(call, this.#serverState, accepted)
       const run = revision.dialect === 'stateless' ? runStateless : runSessionless
       run(exchange, revision, {
         serverState: this.#serverState,
@@ -73,8 +73,8 @@ class StatelessExchange extends Exchange implements Answering, ListNode<Stateles
   next: StatelessExchange | undefined
   #listener: Listener | undefined
 
-  listen(params: Params, serverState: ServerState, accepted: readonly AcceptedMember[]): Promise<Params> {
-    this.#listener = new Listener(this, params, serverState, false, accepted)
+  listen(call: IncomingCall, serverState: ServerState, accepted: readonly AcceptedMember[]): Promise<Params> {
+    this.#listener = new Listener(this, call, serverState, false, accepted)
     return this.#listener.run(() => {})
   }
 

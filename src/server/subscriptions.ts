@@ -12,6 +12,7 @@ import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
 import { MAX_URI_LENGTH } from '../protocol/uri-template/index.ts'
 import type { AcceptedMember } from './addition.ts'
 import type { ChangeListener } from './change-listeners.ts'
+import type { IncomingCall } from './incoming-call.ts'
 import type { ServerLimits } from './limits.ts'
 import { scopesOfAll } from './required-scopes.ts'
 import type { ServerState } from './server-state.ts'
@@ -41,19 +42,31 @@ export class Listener implements ChangeListener {
   readonly #serverState: ServerState
   readonly #tellsEnd: boolean
   readonly #accepted: readonly AcceptedMember[]
+  readonly #caller: string | undefined
+  readonly #weight: number
   #end: () => void = () => {}
 
   /**
    * @param tellsEnd whether to send a notification at the end, for a transport where the request has no stream of its own
    * @param accepted what extensions agreed to
    */
-  constructor(exchange: Exchange, params: Params, serverState: ServerState, tellsEnd: boolean, accepted: readonly AcceptedMember[]) {
+  constructor(
+    exchange: Exchange,
+    { params, quota }: IncomingCall,
+    serverState: ServerState,
+    tellsEnd: boolean,
+    accepted: readonly AcceptedMember[],
+  ) {
     this.#exchange = exchange
     this.#serverState = serverState
     this.#tellsEnd = tellsEnd
     this.#accepted = accepted
     this.#filter = honoured(params.notifications, serverState)
-    demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, serverState))
+    const { resourceSubscriptions = [] } = this.#filter
+    demand(exchange.outlet.sender as Access, scopesOfAll(resourceSubscriptions, serverState))
+    const ids = accepted.flatMap(({ value }) => (Array.isArray(value) ? value.map(String) : []))
+    this.#caller = quota.taskAccount
+    this.#weight = serverState.subscriptionCounts.take(this.#caller, [...resourceSubscriptions, ...ids])
   }
 
   /** Acknowledges the request, then sends notices. Resolves when the server ends it. */
@@ -71,6 +84,7 @@ export class Listener implements ChangeListener {
       this.#exchange.onAborted = this.#end
     }).finally(() => {
       this.#serverState.changeListeners.delete(this)
+      this.#serverState.subscriptionCounts.give(this.#caller, this.#weight)
       onOver()
     })
   }

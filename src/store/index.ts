@@ -8,7 +8,7 @@ export type { StorePort } from './remote/port.ts'
 export { remoteStore } from './remote/remote-store.ts'
 export { serveStore } from './remote/serve-store.ts'
 export type { DeadReplica, Replica, StoreMessage } from './replica.ts'
-export type { Entered, EnteredSession, SessionLife, SessionTable } from './session-table.ts'
+export type { Entered, EnteredSession, LookedAtSession, SessionLife, SessionTable } from './session-table.ts'
 export type { SharedStore } from './shared-store.ts'
 export {
   type AnswerOutcome,

@@ -24,6 +24,13 @@ export interface EnteredSession {
   isTopicRenewalDue: boolean
 }
 
+/** A session that was looked at without using it. */
+export interface LookedAtSession {
+  record: string
+  /** How long it has not been used; undefined while it is in use: a request is in progress, or a replica that lives reads a stream. */
+  idleMs?: number | undefined
+}
+
 /** Keeps the records of sessions. A record is text to the store. */
 export interface SessionTable {
   create(sid: string, record: string, life: SessionLife): Promise<void>
@@ -39,6 +46,10 @@ export interface SessionTable {
   replace(sid: string, record: string, revision: number): Promise<boolean>
   /** Removes the session with everything that belongs to it. Returns whether there was one. */
   end(sid: string): Promise<boolean>
+  /** Looks at sessions without moving their expiry. */
+  idle(sids: string[]): Promise<('gone' | LookedAtSession)[]>
+  /** Removes the session, as `end` does, if it is idle and has been for so long. Returns whether it did. */
+  endIdle(sid: string, idleMs: number): Promise<boolean>
   /** The replica that runs a request. */
   runnerOf(sid: string, call: string): Promise<string | undefined>
 }

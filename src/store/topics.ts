@@ -15,4 +15,6 @@ export interface Topics {
   /** Every member that is there from the first page to the last is on a page, perhaps on two. */
   page(topic: string, cursor?: string): Promise<TopicPage>
   size(topic: string): Promise<number>
+  /** Some members, chosen at random, each once: `count`, or all if there are fewer. Members that expired may be among them. */
+  sample(topic: string, count: number): Promise<string[]>
 }

@@ -236,6 +236,59 @@ test('a session may be subscribed to maxSubscriptions resources', async () => {
   expect((await raw.ask('resources/subscribe', { uri: 'a:3' })).result).toEqual({})
 })
 
+describe('the subscriptions of one caller, and of all callers', () => {
+  const uriOf = (i: number): string => `a:${String(i).padEnd(8190, 'x')}`
+  /** A session whose URIs have 64 KiB, which count as 1,024. */
+  async function fullSession(server: ReturnType<typeof newServer>, principal: string): Promise<ReturnType<typeof rawChannel>> {
+    const raw = rawChannel(server, { principal })
+    await raw.initialize('2025-11-25')
+    for (let i = 0; i < 8; i++) expect((await raw.ask('resources/subscribe', { uri: uriOf(i) })).result).toEqual({})
+    return raw
+  }
+  const refusal = (limit: string, max: number) => ({ message: expect.stringContaining('limits.maxSubscriptions'), data: { limit, max } })
+
+  test('one caller fills 32 sessions, with listen requests counted, and has room again when one ends', async () => {
+    const server = newServer({ limits: { maxSubscriptions: 10, toolCalls: false } })
+    const full = []
+    for (let i = 0; i < 31; i++) full.push(await fullSession(server, 'ada'))
+    const listening = rawChannel(server, { principal: 'ada' })
+    expect((await listen(listening, 1, { resourceSubscriptions: Array.from({ length: 8 }, (_, i) => uriOf(i)) })).method).toBeDefined()
+    const more = rawChannel(server, { principal: 'ada' })
+    await more.initialize('2025-11-25')
+    const subscribe = async (raw = more) => (await raw.ask('resources/subscribe', { uri: 'a:1' })).error
+    expect(await subscribe()).toMatchObject(refusal('maxSubscriptionsPerCaller', 32_768))
+    expect((await listen(rawChannel(server, { principal: 'ada' }), 1, { resourceSubscriptions: ['a:1'] })).error).toMatchObject(
+      refusal('maxSubscriptionsPerCaller', 32_768),
+    )
+    const other = rawChannel(server, { principal: 'bob' })
+    await other.initialize('2025-11-25')
+    expect(await subscribe(other)).toBeUndefined()
+    listening.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    await settle()
+    expect(await subscribe()).toBeUndefined()
+    full[0]?.channel.close('gone')
+    await fullSession(server, 'ada')
+    for (let i = 0; i < 7; i++) expect((await more.ask('resources/subscribe', { uri: uriOf(i) })).error).toBeUndefined()
+    const last = rawChannel(server, { principal: 'ada' })
+    await last.initialize('2025-11-25')
+    expect((await last.ask('resources/subscribe', { uri: uriOf(7) })).error).toMatchObject(refusal('maxSubscriptionsPerCaller', 32_768))
+    // What was taken back counts no more.
+    await more.ask('resources/unsubscribe', { uri: 'a:1' })
+    expect((await last.ask('resources/subscribe', { uri: uriOf(7) })).error).toBeUndefined()
+  })
+
+  test('all callers fill 256 sessions or listen requests', async () => {
+    const server = newServer()
+    const resourceSubscriptions = Array.from({ length: 8 }, (_, i) => uriOf(i))
+    const channels = Array.from({ length: 16 }, (_, i) => rawChannel(server, { principal: `caller ${i % 8}` }))
+    for (const raw of channels)
+      for (let id = 0; id < 16; id++) expect((await listen(raw, id, { resourceSubscriptions })).method).toBeDefined()
+    const more = rawChannel(server, { principal: 'ada' })
+    await more.initialize('2025-11-25')
+    expect((await more.ask('resources/subscribe', { uri: 'a:1' })).error).toMatchObject(refusal('maxSubscriptionsInAll', 262_144))
+  })
+})
+
 test('resources/unsubscribe needs a URI, even without a subscription', async () => {
   const raw = rawChannel(newServer())
   await raw.initialize('2025-11-25')

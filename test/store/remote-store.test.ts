@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { memoryStore, type StoreMessage, serveStore } from '../../src/store/index.ts'
+import { memoryStore, remoteStore, type SharedStore, type StoreMessage, type StorePort, serveStore } from '../../src/store/index.ts'
 import { checkStore } from '../../src/testing/index.ts'
 import { lineOf, storeLine } from '../support/store-line.ts'
 
@@ -63,4 +63,110 @@ test('what a killed worker ran is claimed by the others', async () => {
   worker.kill('SIGKILL')
   await expect.poll(() => memory.replica.claimDead()).toEqual({ replica: String(id).trim(), streams: [{ sid: 'shared', stream: 'r1' }] })
   expect(await memory.streams.takeOver('shared', 'r1', String(id).trim())).toMatchObject({ call: '"call"' })
+})
+
+const MIB = 1024 * 1024
+
+/** A line whose other end is a stopped process until `read` is called. */
+function stoppedLine(): { port: StorePort; sent: string[]; say(text: object): void } {
+  const sent: string[] = []
+  let onText: (text: string) => void = () => {}
+  const port = {
+    send: (text: string) => void sent.push(text),
+    listen: (listener: (text: string) => void) => {
+      onText = listener
+    },
+  }
+  return { port, sent, say: (text) => onText(JSON.stringify(text)) }
+}
+
+const charsOf = (texts: string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
+const settled = (): Promise<void> => new Promise(setImmediate)
+
+test('a process that reads nothing gets 32 MiB of messages, and is told later that it missed some', async () => {
+  const memory = memoryStore()
+  const slow = memory.another()
+  await slow.replica.join()
+  const { port, sent, say } = stoppedLine()
+  serveStore(slow, port)
+  for (let i = 0; i < 40; i++) await memory.replica.send(slow.replica.id, 'x'.repeat(MIB))
+  await settled()
+  expect(charsOf(sent)).toBeGreaterThan(31 * MIB)
+  expect(charsOf(sent)).toBeLessThanOrEqual(32 * MIB)
+  const before = sent.length
+  say({ received: { texts: before - 1, chars: charsOf(sent.slice(1)) } })
+  say({ received: { texts: before, chars: charsOf(sent) } })
+  expect(sent.slice(before).map((text) => JSON.parse(text).message)).toEqual([{ kind: 'missed' }])
+  await memory.replica.send(slow.replica.id, '"again"')
+  await settled()
+  expect(JSON.parse(sent.at(-1) as string).message).toEqual({ kind: 'message', json: '"again"' })
+})
+
+test('a process that reads nothing gets 10,000 messages', async () => {
+  const memory = memoryStore()
+  const slow = memory.another()
+  await slow.replica.join()
+  const { port, sent } = stoppedLine()
+  serveStore(slow, port)
+  for (let i = 0; i < 10_001; i++) await memory.replica.send(slow.replica.id, '1')
+  await settled()
+  expect(sent).toHaveLength(10_000)
+})
+
+test('calls of a process that does not read their results wait until it does', async () => {
+  const memory = memoryStore()
+  const { port, sent, say } = stoppedLine()
+  serveStore(memory.another(), port)
+  await memory.counters.put('large', 'x'.repeat(5 * MIB), 60_000)
+  const ask = (call: number): void => say({ call, method: 'counters.kept', args: ['large'] })
+  for (let call = 1; call <= 20; call++) {
+    ask(call)
+    await settled()
+  }
+  const calls = (): number[] => sent.map((text) => JSON.parse(text).call)
+  // The seventh began when there was room.
+  expect(calls()).toEqual([1, 2, 3, 4, 5, 6, 7])
+  say({ received: { texts: 7, chars: charsOf(sent) } })
+  await settled()
+  expect(calls().slice(7, 9)).toEqual([8, 9])
+  // Those that came together may run together.
+  while (sent.length < 20) {
+    say({ received: { texts: sent.length, chars: charsOf(sent) } })
+    await settled()
+  }
+  expect(calls()).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+})
+
+test('calls without a reply have a limit of characters and a limit of their number, and the error names it', async () => {
+  const { port, sent } = stoppedLine()
+  const store = remoteStore(port)
+  const keep = (chars: number): Promise<unknown> => store.counters.keep('key', 'x'.repeat(chars), 1000)
+  const waiting = (calls: Promise<unknown>[]): void => {
+    for (const call of calls) call.catch(() => {})
+  }
+  // A single large call is sent.
+  waiting([keep(40 * MIB)])
+  await expect(keep(1)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN', message: expect.stringContaining('maxStoreCallChars') })
+  expect(sent).toHaveLength(1)
+  const many = stoppedLine()
+  const other: SharedStore = remoteStore(many.port)
+  waiting(Array.from({ length: 10_000 }, () => other.counters.kept('key')))
+  await expect(other.counters.kept('key')).rejects.toMatchObject({
+    code: 'ERR_STORE_DOWN',
+    message: expect.stringContaining('maxStoreCalls'),
+  })
+  many.say({ call: 1, state: { id: 'a', isHeld: true, leaseMs: 1, health: null }, result: null })
+  waiting([other.counters.kept('key')])
+  expect(many.sent).toHaveLength(10_001)
+})
+
+test('a process says what it has received after 256 messages or a mebibyte', async () => {
+  const { port, sent, say } = stoppedLine()
+  const store = remoteStore(port)
+  store.replica.listen(() => {})
+  const state = { id: 'a', isHeld: true, leaseMs: 1, health: null }
+  for (let i = 0; i < 256; i++) say({ state, message: { kind: 'message', json: '1' } })
+  expect(sent.map((text) => JSON.parse(text).received.texts)).toEqual([256])
+  say({ state, message: { kind: 'message', json: 'x'.repeat(MIB) } })
+  expect(sent.map((text) => JSON.parse(text).received.texts)).toEqual([256, 257])
 })

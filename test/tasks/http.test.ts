@@ -88,6 +88,43 @@ test('a caller without the scopes of a tool cannot get, list or hear of its task
   expect(heard).toEqual([{ taskIds: [] }, { taskIds: [taskId] }])
 })
 
+test('callers without authentication may ask for an hour, and leave a quarter of the room to others', async () => {
+  const { server } = taskServer({ limits: { maxTasks: 8, maxTasksPerCaller: 5 } })
+  const open = await serve(server, { trustProxy: true })
+  const closed = await serve(server, { authenticate: byHeader })
+  const create = async (url: string, headers: Record<string, string>): Promise<Message> => {
+    const session = await openSession(url, '2025-11-25', { headers })
+    const { text } = await session.ask({ method: 'tools/call', params: { name: 'work', task: { ttl: 86_400_000 } } }, headers)
+    return JSON.parse(text)
+  }
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  expect((await create(open.url, from('192.0.2.1'))).result.task.ttl).toBe(3_600_000)
+  for (let i = 0; i < 4; i++) await create(open.url, from('192.0.2.1'))
+  expect((await create(open.url, from('192.0.2.1'))).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 5 } })
+  expect((await create(open.url, from('192.0.2.2'))).error).toBeUndefined()
+  // Many addresses cannot take the room of callers that are known.
+  expect((await create(open.url, from('192.0.2.3'))).error).toMatchObject({
+    message: 'Too many tasks: at most 6 without authentication (limits.maxTasks), finished tasks that are kept included',
+    data: { limit: 'maxTasks', max: 6 },
+  })
+  expect((await create(closed.url, { 'x-user': 'ann' })).result.task.ttl).toBe(86_400_000)
+  expect((await create(closed.url, { 'x-user': 'bob' })).error).toBeUndefined()
+  expect((await create(closed.url, { 'x-user': 'bob' })).error).toMatchObject({ data: { limit: 'maxTasks', max: 8 } })
+})
+
+test('maxAnonymousTtlMs changes the longest time, up to maxTtlMs', async () => {
+  const ttlWith = async (options: { maxAnonymousTtlMs?: number; maxTtlMs?: number; ttlMs?: number }): Promise<number> => {
+    const { url } = await serve(taskServer(options).server)
+    const session = await openSession(url, '2025-11-25')
+    return JSON.parse((await session.ask({ method: 'tools/call', params: { name: 'work', task: { ttl: 86_400_000 } } })).text).result.task
+      .ttl
+  }
+  expect(await ttlWith({ maxAnonymousTtlMs: 7_200_000 })).toBe(7_200_000)
+  expect(await ttlWith({ maxAnonymousTtlMs: 7_200_000, maxTtlMs: 5_400_000 })).toBe(5_400_000)
+  // What the server gives to everyone is not cut.
+  expect(await ttlWith({ ttlMs: 10_800_000 })).toBe(10_800_000)
+})
+
 test('in a session the status comes as JSON, and the result on a stream with the questions', async () => {
   proves('R-TASK-026')
   const { server } = taskServer()

@@ -248,6 +248,30 @@ describe('the memory for tasks is limited', () => {
     expect((await one.reach(taskId, 'failed')).error).toMatchObject(limit)
   })
 
+  test('the tasks of one caller may take a part of it, so that others have room', async () => {
+    const tasks = memoryTaskStore({ maxBytes: 200_000, maxBytesPerCaller: 60_000 })
+    const create = (taskId: string, account: string, chars: number) =>
+      tasks.create({ ...TASK, taskId, account, params: { text: 'x'.repeat(chars) } }, { perAccount: 9, total: 9 })
+    await create('1', 'ann', 50_000)
+    const full = { code: 'ERR_LIMIT', data: { limit: 'maxBytesPerCaller', max: 60_000 } }
+    await expect(create('2', 'ann', 10_000)).rejects.toMatchObject(full)
+    const [task] = await tasks.list(TASK.owner)
+    const grown = { ...(task as TaskRecord), edition: (task as TaskRecord).edition + 1, params: { text: 'x'.repeat(70_000) } }
+    await expect(tasks.replace(grown)).rejects.toMatchObject(full)
+    await create('3', 'bob', 50_000)
+    await tasks.remove(TASK.owner, '1')
+    await create('4', 'ann', 50_000)
+  })
+
+  test('one caller may take 32 MiB by default', async () => {
+    const tasks = memoryTaskStore()
+    const caps = { perAccount: 99, total: 99 }
+    const create = (i: number) =>
+      tasks.create({ ...TASK, taskId: String(i), account: 'ann', params: { text: String(i).repeat(4_000_000) } }, caps)
+    for (let i = 1; i <= 8; i++) await create(i)
+    await expect(create(9)).rejects.toMatchObject({ data: { limit: 'maxBytesPerCaller', max: 32 * 1024 * 1024 } })
+  })
+
   test('a call does not become a task if there is no room for it, and room is given back', async () => {
     const { server } = taskServer({ store: store(), ttlMs: 300 })
     server.tool('keep', { task: 'required', input: z.object({ text: z.string() }) }, () => new Promise<string>(() => {}))

@@ -1,6 +1,7 @@
 /** The MCP endpoint: checks a request, authenticates its caller, reads the message, and passes it to the part that answers it. */
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Rate } from '../../base/rate.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
@@ -17,9 +18,10 @@ import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './f
 import { corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
 import { LegacySse } from './legacy-sse.ts'
+import { BlockedAddresses } from './limits/blocked-addresses.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
 import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
-import { FailedLogins, type LoginFailures } from './limits/failed-logins.ts'
+import { FailedLogins, type LoginFailures, tooManyFailures } from './limits/failed-logins.ts'
 import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
@@ -46,6 +48,9 @@ export class Endpoint {
   readonly #guard: Guard
   readonly #inFlight: InFlight
   #failedLogins: LoginFailures
+  readonly #blocked: BlockedAddresses
+  /** The header with the credentials, as the last refusal of some named it. */
+  #credentialsHeader = 'authorization'
   readonly #open: OpenStreams
   readonly #usages: UsageByCaller
   readonly #kept: KeptBytes
@@ -73,6 +78,7 @@ export class Endpoint {
     this.#guard = new Guard(options)
     this.#inFlight = new InFlight(limits)
     this.#failedLogins = new FailedLogins(limits.failedLogins, now)
+    this.#blocked = new BlockedAddresses(now)
     this.#open = new OpenStreams(limits, clock, (limit) => {
       this.#operations?.refused({ status: 0, limit })
       this.#report({ status: 0, reason: 'A client that did not read was disconnected', limit })
@@ -191,10 +197,25 @@ export class Endpoint {
     if (request.method === 'GET' && this.#mayShowPage(request)) return void this.#showPage(request, reply)
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
     if (!prove) return this.#enter(request, reply, undefined)
+    const waitMs = this.#blocked.waitOf(request.remoteAddress)
+    if (waitMs === 0) return this.#authenticate(request, reply, prove)
+    // Guesses must not reach a database or an issuer.
+    const credentials = request.header(this.#credentialsHeader)
+    if (credentials === undefined) return this.#authenticate(request, reply, prove)
+    void this.#blocked
+      .isGood(credentials)
+      .then((isGood) => (isGood ? this.#authenticate(request, reply, prove) : this.#refuse(reply, this.#tooManyFailures(waitMs))))
+  }
+
+  #authenticate(request: HttpRequestView, reply: HttpReply, prove: NonNullable<HttpOptions['authenticate']>): void {
     authenticated(request, prove).then(
       (outcome) => {
         if (reply.isGone) return
-        if ('principal' in outcome) return this.#enter(request, reply, outcome)
+        if ('principal' in outcome) {
+          const credentials = request.header(this.#credentialsHeader)
+          if (credentials !== undefined) this.#blocked.note(outcome.principal, credentials)
+          return this.#enter(request, reply, outcome)
+        }
         return this.#countFailure(request, outcome).then(
           (refusal) => this.#refuse(reply, refusal),
           () => this.#refuse(reply, STORE_DOWN),
@@ -248,8 +269,18 @@ export class Endpoint {
   /** Counts refused credentials. Too many are answered with 429; a request without credentials always learns how to log in. */
   async #countFailure(request: HttpRequestView, refusal: AuthRefusal): Promise<Refusal> {
     const { status, credentialsHeader = 'authorization' } = refusal
-    const credentials = status === 401 ? request.header(credentialsHeader.toLowerCase()) : undefined
-    return (credentials && (await this.#failedLogins.count(request.remoteAddress, credentials))) || refusal
+    const header = credentialsHeader.toLowerCase()
+    const credentials = status === 401 ? request.header(header) : undefined
+    if (!credentials) return refusal
+    this.#credentialsHeader = header
+    const waitMs = await this.#failedLogins.count(request.remoteAddress, credentials)
+    if (waitMs === 0) return refusal
+    this.#blocked.block(request.remoteAddress, waitMs)
+    return this.#tooManyFailures(waitMs)
+  }
+
+  #tooManyFailures(waitMs: number): Refusal {
+    return tooManyFailures((this.limits.failedLogins as Rate).burst, waitMs)
   }
 
   /** Sends a public document. Only the Host header is checked. */

@@ -6,6 +6,7 @@ import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
 import type { LogLevel } from '../model/logging.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
+import type { SubscriptionBounds } from '../subscription-bounds.ts'
 import type { Change, KeyRing, SharedServices, SharedValues } from './replaceable-services.ts'
 
 /** What all replicas of a server know about a session. It is JSON. */
@@ -46,8 +47,12 @@ export interface SharedSession {
   readonly account: string
   /** Called with the first state, before the handshake is answered. */
   begin(state: SessionState): void
-  /** Changes the state for all replicas. */
-  change(apply: (state: SessionState) => void): Promise<void>
+  /**
+   * Changes the state for all replicas.
+   *
+   * @param bounds how many subscriptions all sessions of the caller, and of all callers, may have. Rejects with ERR_LIMIT beyond that.
+   */
+  change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void>
   /** Remembers a page that a person was sent to, with the notification that they have finished there. */
   openPage(elicitationId: string, json: string): Promise<void>
   /** Set if another replica may run the request of this channel again. */

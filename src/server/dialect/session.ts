@@ -13,6 +13,7 @@ import type { SessionState, SharedSession } from '../../protocol/interfaces/serv
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
+import { type SubscriptionBounds, subscriptionBounds, weightOf } from '../../protocol/subscription-bounds.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { notFound, readUri } from '../features/resources.ts'
 import type { Caller, Dialect, IncomingCall } from '../incoming-call.ts'
@@ -49,6 +50,9 @@ export class Session implements Dialect {
   #subscriptions: Map<string, Access> | undefined
   /** The total length of the subscribed URIs. */
   #subscribedLength = 0
+  /** Where they are counted: requests of one session may come from several addresses. */
+  #countedFor: string | undefined
+  #counted = 0
   /** Questions that wait for `notifications/initialized`. */
   #onReady: { resolve: () => void; reject: (error: McpError) => void }[] | undefined
   #isReady = false
@@ -165,8 +169,11 @@ export class Session implements Dialect {
   }
 
   close(): void {
-    this.#options.serverState.changeListeners.delete(this)
+    const { changeListeners, subscriptionCounts } = this.#options.serverState
+    changeListeners.delete(this)
     this.#subscriptions = undefined
+    subscriptionCounts.give(this.#countedFor, this.#counted)
+    this.#counted = 0
     for (const { reject } of this.#onReady ?? []) reject(new McpError('ERR_CLOSED', 'The session ended before the client was ready'))
     this.#onReady = undefined
   }
@@ -179,9 +186,9 @@ export class Session implements Dialect {
   }
 
   /** Does nothing where this process alone has the session. */
-  #change(apply: (state: SessionState) => void): Params | Promise<Params> {
+  #change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Params | Promise<Params> {
     const { shared } = this.#options
-    return shared ? shared.change(apply).then(() => ({})) : {}
+    return shared ? shared.change(apply, bounds).then(() => ({})) : {}
   }
 
   #subscribe(uri: string, access: Access): Params | Promise<Params> {
@@ -198,6 +205,8 @@ export class Session implements Dialect {
     if (!subscriptions.has(uri)) {
       const max = maxSubscriptionChars(serverState.limits)
       if (this.#subscribedLength + uri.length > max) throw tooLong(max)
+      if (subscriptions.size === 0) this.#countedFor = this.#options.quota().taskAccount
+      this.#counted += serverState.subscriptionCounts.take(this.#countedFor, [uri])
       this.#subscribedLength += uri.length
     }
     subscriptions.set(uri, access)
@@ -212,11 +221,15 @@ export class Session implements Dialect {
       const max = maxSubscriptionChars(limits)
       if (others.join('').length + uri.length > max) throw tooLong(max)
       subscriptions[uri] = access?.scopes ?? []
-    })
+    }, subscriptionBounds(limits.maxSubscriptions))
   }
 
   #unsubscribe(uri: string): Params | Promise<Params> {
-    if (this.#subscriptions?.delete(uri)) this.#subscribedLength -= uri.length
+    if (this.#subscriptions?.delete(uri)) {
+      this.#subscribedLength -= uri.length
+      this.#counted -= weightOf(uri)
+      this.#options.serverState.subscriptionCounts.give(this.#countedFor, weightOf(uri))
+    }
     return this.#change(({ subscriptions }) => {
       delete subscriptions[uri]
     })

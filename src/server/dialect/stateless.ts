@@ -78,7 +78,7 @@ class Stateless implements Dialect {
     const { values } = this.#around
     if (!values) return undefined
     const { SharedRound } = await import('../input/shared-round.ts')
-    this.#round = new SharedRound(call, values, this.#around, journal.callId, { seal, unseal, digestOf })
+    this.#round = new SharedRound(call, values, this.#around, journal, { seal, unseal, digestOf, lost })
     return this.#round
   }
 
@@ -140,6 +140,8 @@ class Stateless implements Dialect {
     return { principal: this.#around.principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
   }
 }
+
+const lost = (): McpError => new McpError('ERR_STORE_DOWN', 'This process was stopped, and another one has taken the round')
 
 /** Throws if an answer to one of our questions is not an object. Other answers are ignored. */
 function checkResponses(responses: unknown, { asked }: Journal): void {

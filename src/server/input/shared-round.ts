@@ -7,11 +7,12 @@ import type { Params } from '../../jsonrpc/message.ts'
 import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
 import type { Surroundings } from '../dialect/stateless.ts'
 import type { IncomingCall } from '../incoming-call.ts'
+import type { Journal } from './journal.ts'
 import type { seal, unseal } from './seal.ts'
 
 /** A larger outcome is not kept, and its round runs again if it is repeated. */
 const MAX_OUTCOME_CHARS = 256 * 1024
-/** How long others wait for a process that has died. */
+/** How long others wait for a process that has died. A process that was stopped for longer must not go on with the round. */
 const HELD_MS = 10_000
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 500
@@ -22,42 +23,52 @@ export interface SharedRoundTools {
   unseal: typeof unseal
   /** Names the round: the same caller, method, state and answers have the same name. */
   digestOf(round: unknown): Promise<string>
+  /** The error of a process that was stopped while another one took the round. The client sends the request again. */
+  lost(): Error
 }
 
 export class SharedRound {
   readonly #call: IncomingCall
   readonly #values: SharedValues
   readonly #around: Surroundings
-  readonly #callId: string
+  readonly #journal: Journal
   readonly #tools: SharedRoundTools
+  readonly #own = crypto.randomUUID()
+  /** The names of the outcome and of its runner in the store. */
+  #outcome = ''
+  #runner = ''
+  /** Until then no other process takes the round. By the clock of this process, which goes on while it is stopped. */
+  #heldUntil = 0
+  #isLost = false
 
-  /** @param callId the same in every round of the call */
-  constructor(call: IncomingCall, values: SharedValues, around: Surroundings, callId: string, tools: SharedRoundTools) {
+  /** @param journal of the rounds before */
+  constructor(call: IncomingCall, values: SharedValues, around: Surroundings, journal: Journal, tools: SharedRoundTools) {
     this.#call = call
     this.#values = values
     this.#around = around
-    this.#callId = callId
+    this.#journal = journal
     this.#tools = tools
   }
 
   /** Returns the outcome that this round had before. Otherwise runs it, and keeps the outcome. While another runs it, waits. */
   async run(work: () => Params | Promise<Params>): Promise<Params> {
-    const values = this.#values
     // Only what the handler and its questions use: a repetition may have other members.
-    const { name, uri, arguments: args, requestState, inputResponses } = this.#call.params
-    const params = [name, uri, args, requestState, inputResponses].map((each) => each ?? null)
+    const { name, uri, arguments: args, requestState } = this.#call.params
+    const params = [name, uri, args, requestState, this.#answers()].map((each) => each ?? null)
     const round = await this.#tools.digestOf([this.#around.principal ?? null, this.#call.method, params])
-    const [outcome, runner] = [`round ${round}`, `runner of ${round}`]
-    const own = crypto.randomUUID()
+    this.#outcome = `round ${round}`
+    this.#runner = `runner of ${round}`
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-      // `keep` also extends the life of an existing value, so it is called only if no value exists.
-      const isFree = (await values.kept(runner)) === undefined && (await values.keep(runner, own, HELD_MS)) === own
-      const known = await this.#open(await values.kept(outcome), outcome)
+      const heldUntil = await this.#take()
+      const isFree = heldUntil !== undefined
+      this.#heldUntil = heldUntil ?? 0
+      const known = await this.#known()
       if (known !== undefined) {
-        if (isFree) this.#release(runner, own)
-        return JSON.parse(known) as Params
+        if (isFree) this.#release()
+        return known
       }
-      if (isFree) return this.#runOnce(work, outcome, runner, own)
+      // This process may have been stopped since it took the round.
+      if (isFree && this.#isHeld) return this.#runOnce(work)
       if (this.#call.exchange.isOver) throw new DOMException('The client disconnected', 'AbortError')
       await new Promise<void>((resolve) => this.#around.serverState.deadlines.set(waitMs, resolve))
     }
@@ -65,42 +76,95 @@ export class SharedRound {
 
   /** A step that a run before has finished is not run again, although that run did not end. */
   async step(name: string, run: () => Promise<string>): Promise<string> {
-    const entry = `step ${this.#callId} ${name}`
-    return (await this.#open(await this.#values.kept(entry), entry)) ?? this.#keep(entry, await run())
+    const entry = `step ${this.#journal.callId} ${name}`
+    const known = await this.#open(await this.#values.kept(entry), entry)
+    if (known !== undefined) return known
+    if (!(await this.#isStillOurs())) throw this.#tools.lost()
+    return this.#keep(entry, await run())
   }
 
-  async #runOnce(work: () => Params | Promise<Params>, outcome: string, runner: string, own: string): Promise<Params> {
+  /** Answers to open questions. Others have no effect, so they make no other round. */
+  #answers(): Record<string, unknown> {
+    const { asked, answers } = this.#journal
+    const given = Object.entries((this.#call.params.inputResponses ?? {}) as Record<string, unknown>)
+    return Object.fromEntries(given.filter(([key]) => Object.hasOwn(asked, key) && !Object.hasOwn(answers, key)))
+  }
+
+  async #runOnce(work: () => Params | Promise<Params>): Promise<Params> {
     const { deadlines } = this.#around.serverState
     const renew = (): void => {
-      this.#extend(runner, own, HELD_MS)
+      this.#renew().catch(() => {})
       renewal = deadlines.set(HELD_MS / 3, renew)
     }
     let renewal = deadlines.set(HELD_MS / 3, renew)
     try {
       const result = await work()
       const json = JSON.stringify(result)
+      // The client must get its answer, also if the store cannot be reached now.
+      if (!(await this.#isStillOurs().catch(() => true))) return this.#lostOutcome()
       // A handler that was told to stop may have returned less than the outcome.
       if (this.#call.exchange.isOver || json.length > MAX_OUTCOME_CHARS) return result
-      // The client must get its answer, also if the store cannot be reached now.
-      const kept = await this.#keep(outcome, json).catch(() => json)
+      const kept = await this.#keep(this.#outcome, json).catch(() => json)
       return kept === json ? result : (JSON.parse(kept) as Params)
+    } catch (error) {
+      if (this.#isLost) return this.#lostOutcome()
+      throw error
     } finally {
       deadlines.clear(renewal)
-      this.#release(runner, own)
+      this.#release()
     }
   }
 
-  #release(runner: string, own: string): void {
-    this.#extend(runner, own, 1)
+  get #isHeld(): boolean {
+    return !this.#isLost && this.#around.serverState.now() < this.#heldUntil
   }
 
-  /** After this process was stopped for a while, another one may run the round. Its entry must not be changed. */
-  #extend(runner: string, own: string, ms: number): void {
+  /** Takes the round, if no other process has it. Returns until when. */
+  async #take(): Promise<number | undefined> {
+    const sentAt = this.#around.serverState.now()
+    const holder = await this.#values.kept(this.#runner)
+    // `keep` also extends the life of an existing value, so it is called only if no value exists.
+    if (holder !== undefined && holder !== this.#own) return undefined
+    return (await this.#values.keep(this.#runner, this.#own, HELD_MS)) === this.#own ? sentAt + HELD_MS : undefined
+  }
+
+  /** Asks the store only after this process was stopped, or could not reach the store. */
+  async #isStillOurs(): Promise<boolean> {
+    if (!this.#isHeld) await this.#renew()
+    return !this.#isLost
+  }
+
+  /** Another process may have run the round meanwhile, or may run it now. Then the handler is told to stop. */
+  async #renew(): Promise<void> {
+    const wasHeld = this.#isHeld
+    const heldUntil = await this.#take()
+    if (this.#isLost) return
+    if (heldUntil !== undefined && (wasHeld || (await this.#values.kept(this.#outcome)) === undefined)) {
+      this.#heldUntil = heldUntil
+      return
+    }
+    this.#isLost = true
+    this.#call.exchange.abort(this.#tools.lost())
+  }
+
+  async #lostOutcome(): Promise<Params> {
+    const known = await this.#known()
+    if (known === undefined) throw this.#tools.lost()
+    return known
+  }
+
+  /** Its entry must not be changed if another process has it. */
+  #release(): void {
     const values = this.#values
     void values
-      .kept(runner)
-      .then((holder) => (holder === own ? values.keep(runner, own, ms) : undefined))
+      .kept(this.#runner)
+      .then((holder) => (holder === this.#own ? values.keep(this.#runner, this.#own, 1) : undefined))
       .catch(() => {})
+  }
+
+  async #known(): Promise<Params | undefined> {
+    const json = await this.#open(await this.#values.kept(this.#outcome), this.#outcome)
+    return json === undefined ? undefined : (JSON.parse(json) as Params)
   }
 
   /** Keeps text, and returns it, or what another has kept before. */

@@ -20,7 +20,7 @@ import { isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kep
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
-import { keyOf, ownerOf, type TaskKey } from './owner.ts'
+import { isAnonymous, keyOf, ownerOf, type TaskKey } from './owner.ts'
 import { checkReceived, receivedBy, refusalIn, refusalOf } from './received-answers.ts'
 import { restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
@@ -85,10 +85,10 @@ export class TaskEngine {
     const wish = isRequested ? call.params.task : undefined
     refuseIfImpossible(call, tool, wish)
     const { isRequired, afterMs = isRequired ? 0 : this.settings.afterMs } = rules as TaskRules
-    const ttlMs = ttlFor(wish, rules as TaskRules, this.settings)
+    const ttlMs = ttlFor(call, wish, rules as TaskRules, this.settings)
     if (!isRequested && afterMs > 0) return this.#later(call, tool, ttlMs, afterMs)
     const task = this.#newTask(call, name, ttlMs, { callId: randomId(), asked: {}, answers: {}, steps: {} })
-    await this.#create(task)
+    await this.#create(task, call)
     if (call.exchange.isOver) {
       // The client is gone, and does not know the task.
       await this.#remove(task)
@@ -208,7 +208,7 @@ export class TaskEngine {
         const { callId, asked, answers, steps } = journal
         const task = this.#newTask(call, tool.name, ttlMs, structuredClone({ callId, asked, answers, steps }))
         const asker = this.#askerFor(task, journal, names)
-        const created = this.#create(task).then(async () => {
+        const created = this.#create(task, call).then(async () => {
           if (!call.exchange.isOver) return asker
           // The client is gone, and does not know the task.
           await this.#remove(task)
@@ -365,8 +365,8 @@ export class TaskEngine {
     return newTask(call, { tool, account: this.#accounts.of(call), ttlMs, pollIntervalMs, journal, lease }, this.table.now())
   }
 
-  async #create(task: TaskRecord): Promise<void> {
-    await this.table.create(task, this.#handlers.leftOver(this.table.now()))
+  async #create(task: TaskRecord, call: IncomingCall): Promise<void> {
+    await this.table.create(task, this.#handlers.leftOver(this.table.now()), isAnonymous(call))
     this.#expireLater(task)
     if (this.table.store.isShared) this.#tending.later()
   }

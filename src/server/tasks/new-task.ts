@@ -10,7 +10,7 @@ import type { IncomingCall } from '../incoming-call.ts'
 import type { Quota } from '../quota.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
 import type { TaskSettings } from './options.ts'
-import { ownerOf } from './owner.ts'
+import { isAnonymous, ownerOf } from './owner.ts'
 
 type Given = Pick<TaskRecord, 'tool' | 'account' | 'ttlMs' | 'pollIntervalMs' | 'journal' | 'lease'>
 
@@ -48,7 +48,9 @@ export function refuseIfImpossible(call: IncomingCall, { name, rules }: TaskTool
 const MIN_TTL_MS = 1000
 
 /** How long a task is kept. A client may ask for less or more, within limits. Throws ERR_INVALID_PARAMS for an invalid wish. */
-export function ttlFor(wish: unknown, { ttlMs: ofTool }: TaskRules, { ttlMs, maxTtlMs }: TaskSettings): number {
+export function ttlFor(call: IncomingCall, wish: unknown, { ttlMs: ofTool }: TaskRules, settings: TaskSettings): number {
+  const { ttlMs } = settings
+  const maxTtlMs = isAnonymous(call) ? Math.min(settings.maxAnonymousTtlMs, settings.maxTtlMs) : settings.maxTtlMs
   const usual = ofTool ?? ttlMs
   if (wish === undefined) return usual
   if (!isObject(wish)) throw new McpError('ERR_INVALID_PARAMS', 'params.task must be an object')

@@ -25,6 +25,8 @@ export interface TaskOptions {
   ttlMs?: number
   /** The longest time that a caller may ask for. Default: 24 hours. */
   maxTtlMs?: number
+  /** The same for callers over HTTP without authentication. Default: 1 hour. */
+  maxAnonymousTtlMs?: number
   /** How often clients should ask for the status. Default: 1,000. */
   pollIntervalMs?: number
   /** When a call of an optional tool becomes a task, if the server decides. Default: 1,000. `taskAfterMs` of a tool overrides it. */
@@ -46,6 +48,7 @@ export interface TaskOptions {
 export const DEFAULT_TASK_OPTIONS = {
   ttlMs: 60 * 60_000,
   maxTtlMs: 24 * 60 * 60_000,
+  maxAnonymousTtlMs: 60 * 60_000,
   pollIntervalMs: 1000,
   afterMs: 1000,
   leaseMs: 60_000,

@@ -25,7 +25,17 @@ import type { TaskOptions } from './options.ts'
  * server.tool('report', { task: 'optional' }, async (_args, ctx) => buildReport(ctx.signal))
  */
 export function tasks(options: TaskOptions = {}): ServerExtension {
-  checkMembers('tasks', options, { store: 1, ttlMs: 1, maxTtlMs: 1, pollIntervalMs: 1, afterMs: 1, leaseMs: 1, limits: 1, onChange: 1 })
+  checkMembers('tasks', options, {
+    store: 1,
+    ttlMs: 1,
+    maxTtlMs: 1,
+    maxAnonymousTtlMs: 1,
+    pollIntervalMs: 1,
+    afterMs: 1,
+    leaseMs: 1,
+    limits: 1,
+    onChange: 1,
+  })
   return { id: TASKS, install: (serverState) => new TaskSupport(serverState, options) }
 }
 

@@ -14,6 +14,8 @@ import { renew, type Transition } from './transitions.ts'
 
 /** Attempts to change a task that other processes change at the same time. */
 const MAX_ATTEMPTS = 50
+/** What tasks of callers without authentication may take of `maxTasks`: anyone with enough addresses can create so many. */
+const ANONYMOUS_PART = 3 / 4
 
 export type TaskListener = (task: TaskRecord | undefined) => void
 
@@ -67,15 +69,20 @@ export class TaskTable {
    * Throws ERR_LIMIT if there are too many tasks.
    *
    * @param leftOver the accounts of handlers that run although the store no longer has their tasks
+   * @param isAnonymous such tasks leave room for those of other callers
    */
-  async create(task: TaskRecord, leftOver: readonly string[]): Promise<void> {
-    const { maxTasksPerCaller: perAccount, maxTasks: total } = this.#limits
+  async create(task: TaskRecord, leftOver: readonly string[], isAnonymous: boolean): Promise<void> {
+    const { maxTasksPerCaller: perAccount, maxTasks } = this.#limits
+    const total = isAnonymous ? Math.ceil(maxTasks * ANONYMOUS_PART) : maxTasks
     const ofAccount = leftOver.filter((account) => account === task.account).length
     const refusal = await this.store.create(task, { perAccount: perAccount - ofAccount, total: total - leftOver.length })
     if (refusal) {
       const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
       const data = { reason: 'limit', limit, max }
-      throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max} (limits.${limit}), finished tasks that are kept included`, { data })
+      const whose = max === maxTasks || limit !== 'maxTasks' ? '' : ' without authentication'
+      throw new McpError('ERR_LIMIT', `Too many tasks: at most ${max}${whose} (limits.${limit}), finished tasks that are kept included`, {
+        data,
+      })
     }
     this.#tell(task)
   }

@@ -18,6 +18,14 @@ export function memorySessions(
     if (isTopicRenewalDue) session.topicsRenewedAt = at
     return { record: session.record, revision: session.revision, isTopicRenewalDue }
   }
+  const isUsed = (session: SessionState): boolean =>
+    [...session.calls.values()].some((replica) => replicas.isAlive(replica)) ||
+    [...session.streams.values()].some(
+      // A request of a replica that died is taken over.
+      ({ isOver, owner, reader }) => !isOver && (owner !== undefined || (reader !== undefined && replicas.isAlive(reader.replica))),
+    )
+  const idleMsOf = (sid: string, session: SessionState): number | undefined =>
+    isUsed(session) ? undefined : Math.max(0, session.life.ttlMs - sessions.leftOf(sid))
   return {
     create: async (sid, record, life) => {
       const session = new SessionState(record, life, now())
@@ -49,6 +57,15 @@ export function memorySessions(
       return true
     },
     end: async (sid) => sessions.delete(sid),
+    idle: async (sids) =>
+      sids.map((sid) => {
+        const session = sessions.get(sid)
+        return session ? { record: session.record, idleMs: idleMsOf(sid, session) } : 'gone'
+      }),
+    endIdle: async (sid, idleMs) => {
+      const session = sessions.get(sid)
+      return session !== undefined && (idleMsOf(sid, session) ?? -1) >= idleMs && sessions.delete(sid)
+    },
     runnerOf: async (sid, call) => sessions.get(sid)?.calls.get(call),
   }
 }

@@ -42,5 +42,17 @@ export function memoryTopics(now: () => number, maxTopics: number, maxMembers: n
       return { members, next: all.length > PAGE ? members.at(-1) : undefined }
     },
     size: async (topic) => membersOf(topic)?.size ?? 0,
+    sample: async (topic, count) => someOf(membersOf(topic)?.keys() ?? [], count),
   }
+}
+
+function someOf(members: string[], count: number): string[] {
+  const some: string[] = []
+  while (some.length < count && members.length > 0) {
+    const at = Math.floor(Math.random() * members.length)
+    some.push(members[at] as string)
+    members[at] = members.at(-1) as string
+    members.pop()
+  }
+  return some
 }

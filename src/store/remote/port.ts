@@ -17,6 +17,23 @@ export interface StoreState {
   health: string | null
 }
 
+/** What one side has received, or sent, in all. */
+export interface Traffic {
+  texts: number
+  chars: number
+}
+
+/** How much the process with the store may have on its way to the other. More waits there, because a process may be slow or stopped. */
+export const MAX_UNREAD: Readonly<Traffic> = { texts: 10_000, chars: 32 * 1024 * 1024 }
+
+/** After so much the receiver says what it has received. */
+export const REPORT_AFTER: Readonly<Traffic> = { texts: 256, chars: 1024 * 1024 }
+
+/** Says what the sender has received. */
+export interface ReceivedText {
+  received: Traffic
+}
+
 export interface CallText {
   call: number
   method: string
@@ -35,6 +52,8 @@ export const METHODS = [
   'sessions.leave',
   'sessions.replace',
   'sessions.end',
+  'sessions.idle',
+  'sessions.endIdle',
   'sessions.runnerOf',
   'streams.open',
   'streams.append',
@@ -55,6 +74,7 @@ export const METHODS = [
   'topics.remove',
   'topics.page',
   'topics.size',
+  'topics.sample',
   'counters.take',
   'counters.hold',
   'counters.first',

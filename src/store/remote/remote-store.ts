@@ -4,13 +4,15 @@ import { type ErrorCode, McpError } from '../../protocol/errors.ts'
 import { CommandListeners } from '../command-listeners.ts'
 import type { StoreMessage } from '../replica.ts'
 import type { SharedStore } from '../shared-store.ts'
-import { METHODS, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
+import { METHODS, REPORT_AFTER, type ReceivedText, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
 import { remoteTasks } from './task-texts.ts'
 
-/** Calls without a reply. */
-const MAX_WAITING = 10_000
+/** Calls without a reply, and their characters. A single larger call is sent if no other waits. */
+const MAX_CALLS = 10_000
+const MAX_CALL_CHARS = 32 * 1024 * 1024
 
 interface Waiting {
+  chars: number
   resolve(result: unknown): void
   reject(error: Error): void
 }
@@ -30,6 +32,9 @@ export function remoteStore(port: StorePort): SharedStore {
   let state: StoreState = { id: '', isHeld: false, leaseMs: 0, health: null }
   let fault: McpError | undefined
   let calls = 0
+  let waitingChars = 0
+  const received = { texts: 0, chars: 0 }
+  let reported = { ...received }
   const commands = new CommandListeners()
 
   const tell = (message: StoreMessage): void => {
@@ -49,16 +54,35 @@ export function remoteStore(port: StorePort): SharedStore {
     state = { ...state, isHeld: false }
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
+    waitingChars = 0
     if (wasHeld) tell({ kind: 'lost', reason: error.message })
+  }
+  /** Lets the other side send more. */
+  const report = (chars: number): void => {
+    received.texts++
+    received.chars += chars
+    if (received.texts - reported.texts < REPORT_AFTER.texts && received.chars - reported.chars < REPORT_AFTER.chars) return
+    reported = { ...received }
+    try {
+      port.send(JSON.stringify({ received } satisfies ReceivedText))
+    } catch {
+      // The other side is gone, and the port will tell.
+    }
+  }
+  const forget = (number: number): Waiting | undefined => {
+    const call = waiting.get(number)
+    waitingChars -= call?.chars ?? 0
+    waiting.delete(number)
+    return call
   }
   port.listen(
     (text) => {
       if (fault) return
+      report(text.length)
       const reply = readText(text) as ReplyText
       state = reply.state
       if ('message' in reply) return tell(reply.message)
-      const call = waiting.get(reply.call)
-      waiting.delete(reply.call)
+      const call = forget(reply.call)
       if ('error' in reply) call?.reject(new McpError(reply.error.code as ErrorCode, reply.error.message))
       else call?.resolve((reply as { result?: unknown }).result)
     },
@@ -68,15 +92,23 @@ export function remoteStore(port: StorePort): SharedStore {
   const call = (method: string, args: unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       if (fault) return reject(fault)
-      if (waiting.size >= MAX_WAITING) return reject(new McpError('ERR_STORE_DOWN', `${MAX_WAITING} calls already wait for the store`))
-      waiting.set(++calls, { resolve, reject })
+      const text = JSON.stringify({ call: calls + 1, method, args })
+      const full = fullOf(text.length)
+      if (full !== undefined) return reject(new McpError('ERR_STORE_DOWN', full))
+      waiting.set(++calls, { chars: text.length, resolve, reject })
+      waitingChars += text.length
       try {
-        port.send(JSON.stringify({ call: calls, method, args }))
+        port.send(text)
       } catch (cause) {
-        waiting.delete(calls)
+        forget(calls)
         reject(new McpError('ERR_STORE_DOWN', 'The process that has the store cannot be reached', { cause }))
       }
     })
+  const fullOf = (chars: number): string | undefined => {
+    if (waiting.size >= MAX_CALLS) return `${MAX_CALLS} calls already wait for the store (maxStoreCalls)`
+    if (waiting.size === 0 || waitingChars + chars <= MAX_CALL_CHARS) return undefined
+    return `Calls that wait for the store would have more than ${MAX_CALL_CHARS} characters (maxStoreCallChars)`
+  }
   const methodsOf = (part: string): object =>
     Object.fromEntries(
       METHODS.filter((method) => method.startsWith(`${part}.`)).map((method) => [

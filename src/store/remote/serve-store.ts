@@ -1,9 +1,23 @@
 /** `serveStore`: lets another process use a store of this one. */
 
 import { McpError } from '../../protocol/errors.ts'
+import type { StoreMessage } from '../replica.ts'
 import type { SharedStore } from '../shared-store.ts'
-import { type CallText, METHODS, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
+import {
+  type CallText,
+  MAX_UNREAD,
+  METHODS,
+  REPORT_AFTER,
+  type ReceivedText,
+  type ReplyText,
+  readText,
+  type StorePort,
+  type StoreState,
+} from './port.ts'
 import { taskTexts } from './task-texts.ts'
+
+/** Calls that run at once. Each may have a large result. */
+const MAX_RUNNING = 64
 
 /**
  * Lets another process use one replica of a store, for example the primary process of a cluster its worker. When the other process is
@@ -22,14 +36,34 @@ export function serveStore(store: SharedStore, port: StorePort): void {
     const { id, isHeld, leaseMs } = store.replica
     return { id, isHeld, leaseMs, health: store.health() ?? null }
   }
-  const say = (reply: ReplyText): void => {
+  const sent = { texts: 0, chars: 0 }
+  let received = { texts: 0, chars: 0 }
+  /** The other side did not get some messages, and was not told yet. */
+  let hasMissed = false
+  /** Calls that came while the other side read nothing. It waits for their results, and its calls have a limit. */
+  const calls: CallText[] = []
+  let running = 0
+  const hasRoomFor = (chars: number): boolean => {
+    const unread = sent.chars - received.chars
+    const fits = unread <= REPORT_AFTER.chars || unread + chars <= MAX_UNREAD.chars
+    return fits && sent.texts - received.texts < MAX_UNREAD.texts
+  }
+  const say = (reply: ReplyText, text = JSON.stringify(reply)): void => {
+    sent.texts++
+    sent.chars += text.length
     try {
-      port.send(JSON.stringify(reply))
+      port.send(text)
     } catch {
       // The other side is gone, and the port will tell.
     }
   }
-  store.replica.listen((message) => say({ state: state(), message }))
+  /** Messages are hints. A process that does not read them is told later that it missed some, and looks into the store. */
+  const pass = (message: StoreMessage): void => {
+    const text = JSON.stringify({ state: state(), message } satisfies ReplyText)
+    if (message.kind === 'lost' || (!hasMissed && hasRoomFor(text.length))) say({ state: state(), message }, text)
+    else hasMissed = true
+  }
+  store.replica.listen(pass)
   const answer = async ({ call, method, args }: CallText): Promise<void> => {
     try {
       const result = await methodOf(store, method)(...args)
@@ -39,9 +73,35 @@ export function serveStore(store: SharedStore, port: StorePort): void {
       say({ call, state: state(), error: { code, message } })
     }
   }
+  /** Begins calls while the other side reads their results. */
+  const goOn = (): void => {
+    while (running < MAX_RUNNING && hasRoomFor(0)) {
+      const call = calls.shift()
+      if (!call) return
+      running++
+      void answer(call).then(() => {
+        running--
+        goOn()
+      })
+    }
+  }
+  const take = (text: CallText | ReceivedText): void => {
+    if ('call' in text) calls.push(text)
+    else {
+      received = text.received
+      if (hasMissed && hasRoomFor(0)) {
+        hasMissed = false
+        pass({ kind: 'missed' })
+      }
+    }
+    goOn()
+  }
   port.listen(
-    (text) => void answer(readText(text) as CallText),
-    () => void store.close(),
+    (text) => take(readText(text) as CallText | ReceivedText),
+    () => {
+      calls.length = 0
+      void store.close()
+    },
   )
 }
 

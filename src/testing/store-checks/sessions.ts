@@ -90,6 +90,49 @@ const endsWithStreams: StoreCheck = async (open) => {
   expectEqual('open in an ended session', await store.streams.open(sid, 'r2', '{}'), 'gone')
 }
 
+/** A look does not count as use, and a session in use is not ended. */
+const endsIdleSessions: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const look = async (): Promise<unknown> => {
+    const [looked] = await b.sessions.idle([sid])
+    return looked === 'gone' ? 'gone' : looked?.idleMs === undefined ? 'in use' : 'idle'
+  }
+  expectEqual('sessions that do not exist', await a.sessions.idle([randomId(), randomId()]), ['gone', 'gone'])
+  expectEqual('endIdle of a session that does not exist', await a.sessions.endIdle(randomId(), 0), false)
+  await a.sessions.enter(sid, '1', 10)
+  expectEqual('a session with a request', [await look(), await b.sessions.endIdle(sid, 0)], ['in use', false])
+  await a.sessions.leave(sid, '1')
+  expectEqual('a session whose request is over', await look(), 'idle')
+  const epoch = await openStream(a, sid, 'r1')
+  expectEqual('a session with an open stream', [await look(), await b.sessions.endIdle(sid, 0)], ['in use', false])
+  await append(a, sid, 'r1', { n: 1, epoch, events: ['1'], isLast: true })
+  expectEqual('a session whose stream has ended', await look(), 'idle')
+  const reader = await a.streams.attach(sid, '0', undefined, 1)
+  expectEqual('a session that a client listens to', [await look(), await b.sessions.endIdle(sid, 0)], ['in use', false])
+  if (typeof reader === 'object') await a.streams.detach(sid, '0', reader.reader)
+  await pause(150)
+  const [before] = await b.sessions.idle([sid])
+  const [after] = await a.sessions.idle([sid])
+  const idleMs = [before, after].map((each) => (typeof each === 'object' ? (each.idleMs ?? -1) : -1)) as [number, number]
+  expectTrue(`idle for at least 100 ms, and a look changes nothing: ${idleMs.join(', ')}`, idleMs[0] >= 100 && idleMs[1] >= idleMs[0])
+  expectEqual('a session that was used since', await a.sessions.endIdle(sid, idleMs[1] + 60_000), false)
+  const ended = await Promise.all([a.sessions.endIdle(sid, 100), b.sessions.endIdle(sid, 100)])
+  expectEqual('two replicas that end it', ended.filter(Boolean).length, 1)
+  expectEqual('a session that was idle', [await a.sessions.enter(sid, undefined, 1), await look()], ['gone', 'gone'])
+  expectEqual('its stream', await a.streams.attach(sid, 'r1', undefined, 1), 'gone')
+}
+
+/** A replica that is gone keeps no session in use. */
+const forgetsUseOfTheDead: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(b)
+  await a.sessions.enter(sid, '1', 10)
+  await a.streams.attach(sid, '0', undefined, 1)
+  await a.close()
+  expectEqual('a session that only a replica that left has used', await b.sessions.endIdle(sid, 0), true)
+}
+
 export const sessionChecks: StoreCheck[] = [
   keepsRecords,
   comparesRevisions,
@@ -97,4 +140,6 @@ export const sessionChecks: StoreCheck[] = [
   forgetsRequestsOfTheDead,
   expires,
   endsWithStreams,
+  endsIdleSessions,
+  forgetsUseOfTheDead,
 ]

@@ -25,9 +25,13 @@ const keepsTopics: StoreCheck = async (open) => {
   await b.topics.remove(topic, 's7')
   await b.topics.remove(topic, 'unknown')
   expectEqual('size after remove', await a.topics.size(topic), 2499)
+  const some = await b.topics.sample(topic, 16)
+  expectTrue('16 different members', new Set(some).size === 16 && some.every((member) => members.includes(member)))
+  expectEqual('a sample of an unknown topic', await a.topics.sample(randomId(), 16), [])
   const short = `file:///${randomId()}`
   await a.topics.add(short, 'x', 150)
   await a.topics.add(short, 'y', 60_000)
+  expectEqual('a sample of fewer members', (await b.topics.sample(short, 16)).sort(), ['x', 'y'])
   await pause(250)
   expectEqual('members after one has expired', [await membersOf(a, short), await a.topics.size(short)], [['y'], 1])
 }

@@ -99,6 +99,28 @@ test('your own authentication can name the header with the refused credentials',
   expect(statuses).toEqual([401, 429])
 })
 
+test('an address with too many wrong keys is refused before find runs, and keys that worked go on', async () => {
+  const good = { name: 'robot' }
+  const digests: string[] = []
+  const find = async (asked: string) => {
+    digests.push(asked)
+    return asked === digest(KEY) ? good : undefined
+  }
+  const server = createServer({ name: 'notes', version: '1' })
+  const { url, close } = await listen(server, { auth: apiKeys({ find }), limits: { failedLogins: { perSecond: 0.01, burst: 2 } }, port: 0 })
+  open.push(close)
+  const statusOf = async (key: string): Promise<number> => (await post(url, { authorization: `Bearer ${key}` })).status
+  expect(await statusOf(KEY)).not.toBe(401)
+  expect([await statusOf('wrong-1'), await statusOf('wrong-2'), await statusOf('wrong-3')]).toEqual([401, 401, 429])
+  digests.length = 0
+  expect([await statusOf('wrong-4'), await statusOf('wrong-5'), await statusOf('wrong-3')]).toEqual([429, 429, 429])
+  expect(digests).toEqual([])
+  expect(await statusOf(KEY)).not.toBe(429)
+  expect(digests).toEqual([digest(KEY)])
+  // A request without a key learns how to log in.
+  expect((await post(url, {})).status).toBe(401)
+})
+
 test('a key stops working when it expires', async () => {
   const clock = fakeClock()
   const auth = apiKeys({ keys: { robot: { key: KEY, expiresAt: new Date(clock.now() + 1000) } }, clock })

@@ -17,8 +17,8 @@ interface Known {
 
 /** Counts refused credentials. */
 export interface LoginFailures {
-  /** Counts a failure, and returns a refusal when there were too many. */
-  count(address: string | undefined, credentials: string): Promise<Refusal | undefined>
+  /** Counts a failure, and returns 0; or the milliseconds that the address must wait, when there were too many. */
+  count(address: string | undefined, credentials: string): Promise<number>
 }
 
 export class FailedLogins implements LoginFailures {
@@ -32,21 +32,17 @@ export class FailedLogins implements LoginFailures {
   }
 
   /**
-   * Counts a failure, and returns a refusal when there were too many. Repeating the same credentials does not count: a client
-   * whose token has expired fails in every request that it has sent.
+   * Repeating the same credentials does not count: a client whose token has expired fails in every request that it has sent.
    */
-  async count(address: string | undefined, credentials: string): Promise<Refusal | undefined> {
+  async count(address: string | undefined, credentials: string): Promise<number> {
     const rate = this.#rate
-    if (rate === false) return undefined
+    if (rate === false) return 0
     const digest = await digestOf(credentials)
     const known = this.#of(addressKey(address ?? ''), rate)
-    if (known.lastDigest === digest) return undefined
+    if (known.lastDigest === digest) return 0
     const waitMs = known.bucket.take(this.#now())
-    if (waitMs === 0) {
-      known.lastDigest = digest
-      return undefined
-    }
-    return tooManyFailures(rate, waitMs)
+    if (waitMs === 0) known.lastDigest = digest
+    return waitMs
   }
 
   #of(address: string, rate: Rate): Known {
@@ -59,8 +55,8 @@ export class FailedLogins implements LoginFailures {
   }
 }
 
-export const tooManyFailures = (rate: Rate, waitMs: number): Refusal => ({
-  ...busy(429, 'failedLogins', rate.burst, 'refused credentials from one address'),
+export const tooManyFailures = (max: number, waitMs: number): Refusal => ({
+  ...busy(429, 'failedLogins', max, 'refused credentials from one address'),
   headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
 })
 

@@ -35,7 +35,7 @@ export class SharedLimits {
     const now = (): number => clock.now()
     this.#clock = clock
     this.#leaseMs = store.replica.leaseMs || USUAL_LEASE_MS
-    this.failedLogins = new SharedFailedLogins(limits.failedLogins, counters, now)
+    this.failedLogins = new SharedFailedLogins(limits.failedLogins, counters)
     const placesOf = (kind: PlaceKind): SharedPlaces => new SharedPlaces(kind, counters, this.#leaseMs, now)
     const requests = (of: 'principal' | 'address', limit: string, max: number, what: string): void => {
       const spare = Math.floor(max / SPARE_PART)

@@ -2,6 +2,7 @@
 
 import type { Incoming } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
+import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
@@ -20,7 +21,7 @@ export interface RunningCallsOptions {
   /** Counts the memory of a message. */
   bodyOf(usage: CallerUsage): BodyMemory
   /** Changes the state of a session in the store. */
-  change(session: ReadSession, apply: (state: SessionState) => void): Promise<void>
+  change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void>
 }
 
 export class RunningCalls {
@@ -137,7 +138,7 @@ export class RunningCalls {
       services: this.#options.services,
       restart,
       ...(before && { before }),
-      change: (apply) => this.#options.change(session, apply),
+      change: (apply, bounds) => this.#options.change(session, apply, bounds),
       onOver: (over) => this.#calls.delete(over),
     })
     this.#calls.add(call)

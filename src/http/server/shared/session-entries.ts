@@ -3,14 +3,16 @@
 import type { Clock } from '../../../base/clock.ts'
 import { INVALID_REQUEST } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
+import { checkSubscriptions, type SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { busy, type Refusal, refuse } from '../refusal.ts'
 import { NOT_FOUND } from '../session/check-request.ts'
+import { RoomForSessions } from './room-for-sessions.ts'
 import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
-import { moveTopics, SESSIONS, topicsOf } from './session-topics.ts'
+import { blocksOf, moveTopics, SESSIONS, SUBSCRIPTIONS, subscriptionsOf, topicsOf, weightOfBlocks } from './session-topics.ts'
 
 export interface SessionEntriesOptions {
   store: SharedStore
@@ -18,6 +20,8 @@ export interface SessionEntriesOptions {
   clock: Clock
   /** Reports an error that no client can be told. */
   report(error: unknown): void
+  /** A session was closed to make room. */
+  onEnded(record: SessionRecord): void
 }
 
 export class SessionEntries {
@@ -25,6 +29,7 @@ export class SessionEntries {
   readonly #options: SessionEntriesOptions
   readonly #store: SharedStore
   readonly #topicLifeMs: number
+  readonly #room: RoomForSessions
   /** When the sessions of clients that only listen were kept from expiring. */
   #keptAt = 0
 
@@ -33,6 +38,7 @@ export class SessionEntries {
     this.#options = options
     this.#store = store
     this.#topicLifeMs = limits.sessionIdleMs * 1.5
+    this.#room = new RoomForSessions(store, options.onEnded)
     this.ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
   }
 
@@ -64,23 +70,41 @@ export class SessionEntries {
   }
 
   /** Changes the record, and the topics that follow from it. */
-  async change(session: ReadSession, apply: (state: SessionState) => void): Promise<void> {
+  async change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
     const before = structuredClone(session.record)
+    if (bounds) await this.#checkSubscriptions(before, apply, bounds)
     const after = await changeRecord(this.#store, session, apply)
     await moveTopics(this.#store.topics, session.sid, before, after, this.#topicLifeMs)
   }
 
-  /** Counted for all replicas together, so two clients that come at once may both find room. */
+  /** Counted as sessions are, and only when the session needs one more block. */
+  async #checkSubscriptions(before: SessionRecord, apply: (state: SessionState) => void, bounds: SubscriptionBounds): Promise<void> {
+    const after = structuredClone(before)
+    apply(after.state)
+    const more = blocksOf(after) - blocksOf(before)
+    if (more <= 0) return
+    const { topics } = this.#store
+    const [all, own] = await Promise.all([topics.size(SUBSCRIPTIONS), topics.size(subscriptionsOf(before.caller))])
+    checkSubscriptions(weightOfBlocks(own + more), weightOfBlocks(all + more), bounds)
+  }
+
+  /**
+   * Makes room for one more session, if necessary by closing an idle one. Refuses when those that it looks at are in use. Counted for all
+   * replicas together, so two clients that come at once may both find room.
+   */
   async checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#options.limits
     const { topics } = this.#store
     const [all, own] = await Promise.all([topics.size(SESSIONS), topics.size(caller)])
-    if (all >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
+    let isMade = false
     if (usage.kind === 'principal' && own >= maxSessionsPerPrincipal)
       return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && own >= maxSessionsPerAddress)
-      return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    return undefined
+    if (usage.kind === 'address' && maxSessionsPerAddress !== false && own >= maxSessionsPerAddress) {
+      isMade = await this.#room.ofCaller(caller)
+      if (!isMade) return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
+    }
+    if (all - (isMade ? 1 : 0) < maxSessions || (await this.#room.ofAll())) return undefined
+    return busy(503, 'maxSessions', maxSessions, 'sessions')
   }
 
   async begin(sid: string, record: SessionRecord): Promise<void> {

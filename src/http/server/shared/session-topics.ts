@@ -1,6 +1,7 @@
 /** The topics of a shared session: what it wants to be told, and who its caller is. */
 
 import { isAtLeast, LOG_LEVELS, type LogLevel } from '../../../protocol/model/logging.ts'
+import { weightOf } from '../../../protocol/subscription-bounds.ts'
 import type { Topics } from '../../../store/topics.ts'
 import type { SessionRecord } from './session-record.ts'
 
@@ -34,14 +35,36 @@ export function readMember(member: string): { sid: string; facts: string[] } {
   return { sid, facts }
 }
 
+/**
+ * Subscriptions are counted in full blocks, each a member of two topics: every single one would take too much of the store. So sessions with
+ * few of them do not count, and their number has a limit.
+ */
+const BLOCK = 64
+
+/** All blocks of subscriptions. Those of a caller are in a topic of its own. */
+export const SUBSCRIPTIONS = 'subscriptions'
+export const subscriptionsOf = (caller: string): string => `${SUBSCRIPTIONS} ${caller}`
+
+export const weightOfBlocks = (blocks: number): number => blocks * BLOCK
+
+export function blocksOf({ state }: SessionRecord): number {
+  let weight = 0
+  for (const uri of Object.keys(state.subscriptions)) weight += weightOf(uri)
+  return Math.floor(weight / BLOCK)
+}
+
 /** All topics of a session, each with the member that it is there. */
-export function topicsOf(sid: string, { caller, state }: SessionRecord): [topic: string, member: string][] {
+export function topicsOf(sid: string, record: SessionRecord): [topic: string, member: string][] {
+  const { caller, state } = record
   const topics: [string, string][] = [
     [SESSIONS, sid],
     [caller, sid],
   ]
   if (!state.isReady) return topics
   topics.push([READY, memberOf(sid, [state.version])], [logTopic(state.logLevel), sid])
+  for (let block = 0; block < blocksOf(record); block++) {
+    for (const topic of [SUBSCRIPTIONS, subscriptionsOf(caller)]) topics.push([topic, memberOf(sid, [String(block)])])
+  }
   for (const [uri, scopes] of Object.entries(state.subscriptions)) topics.push([resourceTopic(uri), memberOf(sid, scopes)])
   return topics
 }

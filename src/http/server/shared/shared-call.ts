@@ -5,6 +5,7 @@ import type { Id, Incoming } from '../../../jsonrpc/message.ts'
 import { read } from '../../../jsonrpc/read.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
+import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
@@ -38,7 +39,7 @@ export interface SharedCallOptions {
   restart: RestartableCall | undefined
   before?: RunsBefore
   /** Changes the state of the session in the store. */
-  change(apply: (state: SessionState) => void): Promise<void>
+  change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void>
   onOver(call: SharedCall): void
 }
 
@@ -175,8 +176,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   begin(): void {}
 
-  change(apply: (state: SessionState) => void): Promise<void> {
-    return this.#options.change(apply)
+  change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
+    return this.#options.change(apply, bounds)
   }
 
   openPage(elicitationId: string, json: string): Promise<void> {

@@ -105,13 +105,13 @@ export class SharedSessions implements SessionEndpoint {
       nextBatch: () => ++this.#batches,
       report: (error) => this.#report(error),
     }
-    this.#entries = new SessionEntries(this.#services)
+    this.#entries = new SessionEntries({ ...this.#services, onEnded: ({ state }) => service.onSessionEnd?.(state) })
     this.#announcements = new Announcements(this.#services)
     this.#calls = new RunningCalls({
       services: this.#services,
       usageOf: options.usageOf,
       bodyOf: options.bodyOf,
-      change: (session, apply) => this.#entries.change(session, apply),
+      change: (session, apply, bounds) => this.#entries.change(session, apply, bounds),
     })
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
     this.#readers = new StreamReaders(this.#services, this.#calls, options.usageOf)

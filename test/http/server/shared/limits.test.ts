@@ -13,6 +13,7 @@ import {
   byHeader,
   callTool,
   gate,
+  type HttpSession,
   LISTEN,
   modern,
   openSession,
@@ -187,4 +188,30 @@ test('without the store a limited request is refused with 503 and Retry-After, u
   set(false)
   expect((await askModern(url, callTool('hi'), ADA)).status).toBe(200)
   expect((await session.ask(callTool('hi'))).status).toBe(200)
+})
+
+test('the subscriptions of all sessions of a caller have a limit at all replicas together', async () => {
+  const define = () => {
+    const server = testServer()
+    server.resource('a:{name}', { name: 'any' }, () => 'x')
+    return server
+  }
+  const { urls, stores } = await serveWith(define, { authenticate: byHeader, limits: { maxSessionsPerPrincipal: 100 } })
+  const uriOf = (i: number): string => `a:${String(i).padEnd(8190, 'x')}`
+  const subscribe = (session: HttpSession, uri: string) => session.ask({ method: 'resources/subscribe', params: { uri } })
+  const sessions: HttpSession[] = []
+  for (let i = 0; i < 32; i++) {
+    const session = await openSession(urls[i % 3] as string, '2025-11-25', { headers: ADA })
+    sessions.push(session)
+    for (let at = 0; at < 8; at++) expect((await subscribe(session, uriOf(at))).message.error).toBeUndefined()
+  }
+  const more = await openSession(urls[0] as string, '2025-11-25', { headers: ADA })
+  // A session with few of them does not count.
+  expect((await subscribe(more, 'a:1')).message.error).toBeUndefined()
+  expect((await subscribe(more, uriOf(1))).message.error).toMatchObject({ data: { limit: 'maxSubscriptionsPerCaller', max: 32_768 } })
+  const bob = await openSession(urls[1] as string, '2025-11-25', { headers: BOB })
+  expect((await subscribe(bob, uriOf(1))).message.error).toBeUndefined()
+  await sessions[0]?.end()
+  expect((await subscribe(more, uriOf(1))).message.error).toBeUndefined()
+  expect(await stores[0]?.topics.size('subscriptions')).toBe(31 * 16 + 2 + 2)
 })

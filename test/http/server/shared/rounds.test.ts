@@ -2,12 +2,13 @@
 
 import { describe, expect, test } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
+import { type Clock, systemClock } from '../../../../src/base/clock.ts'
 import { redis } from '../../../../src/redis/index.ts'
 import { keyRing, type Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import type { HttpAnswer } from '../../../support/http-requests.ts'
 import { httpStream } from '../../../support/http-requests.ts'
-import { askModern, byHeader, callTool, gate, modern, serve, testServer, until } from '../../../support/http-service.ts'
+import { askModern, byHeader, callTool, type Gate, gate, modern, serve, testServer, until } from '../../../support/http-service.ts'
 import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
@@ -37,9 +38,9 @@ const nextRound = (asked: HttpAnswer) =>
   callTool('order', {}, { ...CAN_ASK, requestState: resultOf(asked).requestState, inputResponses: ANSWERS })
 
 /** Asks for a name, then runs a step, waits for `go` and ends. `did` gets the step and the end, each with its replica. */
-function orderTool(did: string[], go: Promise<void> = Promise.resolve()): (replica: number) => Server {
+function orderTool(did: string[], go: Promise<void> = Promise.resolve(), clock?: Clock): (replica: number) => Server {
   return (replica) => {
-    const own = testServer({ keys })
+    const own = testServer({ keys, ...(clock && { clock }) })
     own.tool('order', {}, async (_args, ctx) => {
       const before = await ctx.once('before', () => did.push(`before at ${replica}`))
       const { name } = await ctx.elicit('name', 'Your name?', NAME)
@@ -51,6 +52,61 @@ function orderTool(did: string[], go: Promise<void> = Promise.resolve()): (repli
     })
     return own
   }
+}
+
+/** A replica whose process is stopped for longer than it holds a round: time passes, and the store forgets that it has the round. */
+function stoppedReplica(store: SharedStore): {
+  store: SharedStore
+  clock: Clock
+  isStopped: Promise<void>
+  stop(): Promise<void>
+  /** Stops after it has taken the round and found no outcome. It goes on when the gate opens. */
+  beforeItRuns(): Gate
+} {
+  let passedMs = 0
+  let runner = ''
+  let goOn: Gate | undefined
+  const stopped = gate()
+  const stop = async (): Promise<void> => {
+    passedMs += 11_000
+    await store.counters.forget(runner)
+    stopped.open()
+  }
+  const counters: SharedStore['counters'] = {
+    ...bound(store.counters),
+    keep: (key, value, ttlMs) => {
+      if (key.startsWith('runner of ')) runner = key
+      return store.counters.keep(key, value, ttlMs)
+    },
+    kept: async (key) => {
+      const value = await store.counters.kept(key)
+      const held = goOn
+      if (!key.startsWith('round ') || !held) return value
+      goOn = undefined
+      await stop()
+      await held.opened
+      return value
+    },
+  }
+  return {
+    store: { ...store, counters },
+    clock: { ...systemClock, now: () => systemClock.now() + passedMs },
+    isStopped: stopped.opened,
+    stop,
+    beforeItRuns: () => {
+      goOn = gate()
+      return goOn
+    },
+  }
+}
+
+/** All methods of an object, also those of its class. */
+function bound(counters: SharedStore['counters']): SharedStore['counters'] {
+  return new Proxy(counters, {
+    get: (target, name) => (target as unknown as Record<string | symbol, () => unknown>)[name]?.bind(target),
+    ownKeys: () => ['take', 'hold', 'first', 'lock', 'extend', 'unlock', 'keep', 'kept', 'put', 'forget'],
+    getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
+  })
 }
 
 describe.each(STORES)('with a store in %s', (_name, storesOf) => {
@@ -71,6 +127,121 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     const all = [await first, ...(await Promise.all(others)), later]
     expect(all.map((answer) => resultOf(answer).content)).toEqual(Array(5).fill([{ type: 'text', text: 'Ada 1 2' }]))
     expect(did).toEqual(['before at 0', 'step at 1', 'end at 1'])
+  })
+
+  test('an answer that no question asked for, or to an answered question, does not make another round', async () => {
+    let runs = 0
+    const { urls } = await serveReplicas(
+      () => {
+        const own = testServer({ keys })
+        own.tool('order', {}, async (_args, ctx) => {
+          const { name } = await ctx.elicit('name', 'Your name?', NAME)
+          const { name: friend } = await ctx.elicit('friend', 'The name of a friend?', NAME)
+          return `${name} ${friend} ${++runs}`
+        })
+        return own
+      },
+      { stores: await storesOf(3) },
+    )
+    const answer = (name: string): Message => ({ action: 'accept', content: { name } })
+    const next = (asked: HttpAnswer, inputResponses: Message) =>
+      callTool('order', {}, { ...CAN_ASK, requestState: resultOf(asked).requestState, inputResponses })
+    const first = await askModern(urls[0] as string, TOOL)
+    const second = await askModern(urls[1] as string, next(first, { name: answer('Ada') }))
+    for (const more of [{}, { nobody: answer('Eve') }, { name: answer('Eve') }, { name: answer('Mallory'), __proto__: 1, '0': 'text' }]) {
+      const answered = await askModern(urls[runs % 3] as string, next(second, { friend: answer('Bob'), ...more }))
+      expect(resultOf(answered).content).toEqual([{ type: 'text', text: 'Ada Bob 1' }])
+    }
+    // Not the same answer to the open question: another round.
+    expect(resultOf(await askModern(urls[0] as string, next(second, { friend: answer('Cy') }))).content).toMatchObject([
+      { text: 'Ada Cy 2' },
+    ])
+  })
+
+  test('a process that was stopped after it took a round does not run it when another has', async () => {
+    const did: string[] = []
+    const stores = await storesOf(3)
+    const stopped = stoppedReplica(stores[1] as SharedStore)
+    stores[1] = stopped.store
+    const { urls } = await serveReplicas((replica) => orderTool(did, undefined, replica === 1 ? stopped.clock : undefined)(replica), {
+      stores,
+    })
+    const asked = await askModern(urls[0] as string, TOOL)
+    const went = stopped.beforeItRuns()
+    const first = askModern(urls[1] as string, nextRound(asked))
+    await stopped.isStopped
+    expect(resultOf(await askModern(urls[2] as string, nextRound(asked))).content).toMatchObject([{ text: 'Ada 1 2' }])
+    went.open()
+    expect(resultOf(await first).content).toMatchObject([{ text: 'Ada 1 2' }])
+    expect(did).toEqual(['before at 0', 'step at 2', 'end at 2'])
+  })
+
+  test('a handler that was stopped is aborted, runs no more steps, and its outcome does not count', async () => {
+    const did: string[] = []
+    const stores = await storesOf(3)
+    const stopped = stoppedReplica(stores[1] as SharedStore)
+    stores[1] = stopped.store
+    const go = gate()
+    const { urls } = await serveReplicas(
+      (replica) => {
+        const own = testServer({ keys, ...(replica === 1 && { clock: stopped.clock }) })
+        own.tool('order', {}, async (_args, ctx) => {
+          await ctx.elicit('name', 'Your name?', NAME)
+          did.push(`began at ${replica}`)
+          if (replica === 1) await go.opened
+          try {
+            await ctx.once(`step ${replica}`, () => did.push(`step at ${replica}`))
+          } finally {
+            if (ctx.signal.aborted) did.push(`aborted at ${replica}`)
+          }
+          return `${replica}`
+        })
+        return own
+      },
+      { stores },
+    )
+    const asked = await askModern(urls[0] as string, TOOL)
+    const first = askModern(urls[1] as string, nextRound(asked))
+    await until(() => did.includes('began at 1'))
+    await stopped.stop()
+    const second = await askModern(urls[2] as string, nextRound(asked))
+    expect(resultOf(second).content).toMatchObject([{ text: '2' }])
+    go.open()
+    // The outcome of the one that has the round counts.
+    expect(resultOf(await first).content).toMatchObject([{ text: '2' }])
+    expect(did).toEqual(['began at 1', 'began at 2', 'step at 2', 'aborted at 1'])
+  })
+
+  test('a stopped process fails its round while another one runs it, and the client may send it again', async () => {
+    const did: string[] = []
+    const stores = await storesOf(3)
+    const stopped = stoppedReplica(stores[1] as SharedStore)
+    stores[1] = stopped.store
+    const [goOn, end] = [gate(), gate()]
+    const { urls } = await serveReplicas(
+      (replica) => {
+        const own = testServer({ keys, ...(replica === 1 && { clock: stopped.clock }) })
+        own.tool('order', {}, async (_args, ctx) => {
+          await ctx.elicit('name', 'Your name?', NAME)
+          did.push(`began at ${replica}`)
+          await (replica === 1 ? goOn : end).opened
+          return `${replica}`
+        })
+        return own
+      },
+      { stores },
+    )
+    const asked = await askModern(urls[0] as string, TOOL)
+    const first = askModern(urls[1] as string, nextRound(asked))
+    await until(() => did.includes('began at 1'))
+    await stopped.stop()
+    const second = askModern(urls[2] as string, nextRound(asked))
+    await until(() => did.includes('began at 2'))
+    goOn.open()
+    expect((await first).message).toMatchObject({ error: { data: { reason: 'store_down' } } })
+    end.open()
+    expect(resultOf(await second).content).toMatchObject([{ text: '2' }])
+    expect(resultOf(await askModern(urls[1] as string, nextRound(asked))).content).toMatchObject([{ text: '2' }])
   })
 
   test('a round that its client broke off runs again, and not the steps that it had finished', async () => {

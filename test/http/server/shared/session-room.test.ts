@@ -1,0 +1,173 @@
+/** At the limits of sessions, replicas close idle sessions for new ones, as one process does. */
+
+import { describe, expect, test } from 'vitest'
+import { randomId } from '../../../../src/base/bytes.ts'
+import { redis } from '../../../../src/redis/index.ts'
+import type { SharedStore } from '../../../../src/store/index.ts'
+import { http } from '../../../support/http-requests.ts'
+import {
+  byHeader,
+  callTool,
+  gate,
+  type HttpSession,
+  initializeMessage,
+  openSession,
+  testServer,
+  until,
+} from '../../../support/http-service.ts'
+import { redisOfFile } from '../../../support/redis-server.ts'
+import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+import { storeLine } from '../../../support/store-line.ts'
+
+const redisServer = redisOfFile()
+const REVISION = '2025-11-25'
+
+const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
+  ['memory', async (count) => storesInMemory(count)],
+  ['another process', async (count) => storesInMemory(count).map((store) => storeLine(store).store)],
+  [
+    'Redis',
+    async (count) => {
+      const { url } = await redisServer()
+      const prefix = `${randomId()}:`
+      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
+    },
+  ],
+]
+
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+describe.each(STORES)('with a store in %s', (_name, storesOf) => {
+  const idleFor = async ({ id }: HttpSession, store: SharedStore, ms: number): Promise<void> =>
+    until(async () => {
+      const [looked] = await store.sessions.idle([id])
+      return typeof looked === 'object' && (looked.idleMs ?? 0) >= ms
+    })
+
+  test.each(['maxSessions', 'maxSessionsPerAddress'] as const)(
+    '%s: the session that is idle longest makes room for a new one',
+    async (limit) => {
+      const stores = await storesOf(3)
+      const { urls } = await serveReplicas(() => testServer(), { stores, limits: { [limit]: 3 } })
+      const [a, b, c] = urls as [string, string, string]
+      const statusOf = async ({ headers }: HttpSession): Promise<number> =>
+        (await http(c, { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: callTool('hi').params } })).status
+      const oldest = await openSession(a, REVISION)
+      const used = await openSession(b, REVISION)
+      const third = await openSession(c, REVISION)
+      await idleFor(oldest, stores[0] as SharedStore, 50)
+      expect([await statusOf(used), await statusOf(third)]).toEqual([200, 200])
+      const fourth = await openSession(b, REVISION)
+      expect(await statusOf(oldest)).toBe(404)
+      expect([await statusOf(used), await statusOf(third), await statusOf(fourth)]).toEqual([200, 200, 200])
+      // An open stream is a use, however long nothing was said on it.
+      await used.listen()
+      await third.listen()
+      await idleFor(fourth, stores[2] as SharedStore, 50)
+      const fifth = await openSession(a, REVISION)
+      expect(await statusOf(fourth)).toBe(404)
+      expect([await statusOf(used), await statusOf(third), await statusOf(fifth)]).toEqual([200, 200, 200])
+    },
+  )
+
+  test('when all sessions are in use, a new one is refused', async () => {
+    const [begun, go] = [gate(), gate()]
+    const define = () => {
+      const server = testServer()
+      server.tool('hold', {}, async () => {
+        begun.open()
+        await go.opened
+        return 'held'
+      })
+      return server
+    }
+    const { urls } = await serveReplicas(define, {
+      stores: await storesOf(3),
+      trustProxy: true,
+      limits: { maxSessionsPerAddress: 2, maxSessions: 3 },
+    })
+    const open = (at: number, address: string) => http(urls[at] as string, { body: initializeMessage(REVISION), headers: from(address) })
+    const first = await openSession(urls[0] as string, REVISION, { headers: from('192.0.2.1') })
+    const second = await openSession(urls[1] as string, REVISION, { headers: from('192.0.2.1') })
+    await first.listen()
+    const held = second.ask(callTool('hold'))
+    await begun.opened
+    const full = (status: number, limit: string) => ({ status, message: { error: { data: { limit } } } })
+    expect(await open(2, '192.0.2.1')).toMatchObject(full(429, 'maxSessionsPerAddress'))
+    const third = await openSession(urls[2] as string, REVISION, { headers: from('192.0.2.2') })
+    // The address with the most sessions would have to lose one, and uses both.
+    expect(await open(0, '192.0.2.3')).toMatchObject(full(503, 'maxSessions'))
+    expect((await third.ask(callTool('hi'))).status).toBe(200)
+    go.open()
+    expect((await held).status).toBe(200)
+    expect((await open(0, '192.0.2.3')).status).toBe(200)
+    expect((await second.ask(callTool('hi'))).status).toBe(404)
+  })
+
+  test('at maxSessions the address with the most sessions loses one', async () => {
+    const { urls } = await serveReplicas(() => testServer(), { stores: await storesOf(3), trustProxy: true, limits: { maxSessions: 4 } })
+    const open = (address: string, at: number) => openSession(urls[at] as string, REVISION, { headers: from(address) })
+    const few = await open('192.0.2.1', 0)
+    const many = [await open('192.0.2.2', 0), await open('192.0.2.2', 1), await open('192.0.2.2', 2)]
+    const next = await open('192.0.2.3', 1)
+    for (const session of [few, next]) expect((await session.ask(callTool('hi'))).status).toBe(200)
+    const left = await Promise.all(many.map((session) => session.ask(callTool('hi'))))
+    expect(left.map(({ status }) => status).sort()).toEqual([200, 200, 404])
+  })
+
+  test('sessions of one principal are refused at the limit, and none is closed', async () => {
+    const { urls } = await serveReplicas(() => testServer(), {
+      stores: await storesOf(3),
+      authenticate: byHeader,
+      limits: { maxSessionsPerPrincipal: 2 },
+    })
+    const ada = { 'x-user': 'ada' }
+    const sessions = [
+      await openSession(urls[0] as string, REVISION, { headers: ada }),
+      await openSession(urls[1] as string, REVISION, { headers: ada }),
+    ]
+    const full = await http(urls[2] as string, { body: initializeMessage(REVISION), headers: ada })
+    expect(full).toMatchObject({ status: 429, message: { error: { data: { limit: 'maxSessionsPerPrincipal' } } } })
+    for (const session of sessions) expect((await session.ask(callTool('hi'))).status).toBe(200)
+  })
+
+  test('a session that has expired makes room at once', async () => {
+    const stores = await storesOf(3)
+    const { urls } = await serveReplicas(() => testServer(), { stores, trustProxy: true, limits: { maxSessions: 2 } })
+    const gone = await openSession(urls[0] as string, REVISION, { headers: from('192.0.2.1') })
+    const idle = await openSession(urls[1] as string, REVISION, { headers: from('192.0.2.2') })
+    // As if its time were over: its topics still have it.
+    await stores[0]?.sessions.end(gone.id)
+    await openSession(urls[2] as string, REVISION, { headers: from('192.0.2.3') })
+    expect((await idle.ask(callTool('hi'))).status).toBe(200)
+  })
+})
+
+test('at the limit a new session costs a fixed number of looks into the store', async () => {
+  const [store] = storesInMemory(1) as [SharedStore]
+  let commands = 0
+  const counted = <Part extends object>(part: Part): Part =>
+    new Proxy(part, {
+      get: (target, name) => {
+        const member = (target as Record<string | symbol, unknown>)[name]
+        commands++
+        return typeof member !== 'function' ? member : member.bind(target)
+      },
+    })
+  const watched = { ...store, sessions: counted(store.sessions), topics: counted(store.topics) }
+  const { urls } = await serveReplicas(() => testServer(), {
+    count: 1,
+    stores: [watched],
+    limits: { maxSessionsPerAddress: 200, maxSessions: 200 },
+  })
+  const open = () => http(urls[0] as string, { body: initializeMessage(REVISION) })
+  for (let i = 0; i < 200; i++) await open()
+  const perSession: number[] = []
+  for (let i = 0; i < 20; i++) {
+    commands = 0
+    expect((await open()).status).toBe(200)
+    perSession.push(commands)
+  }
+  expect(Math.max(...perSession)).toBeLessThan(30)
+  expect(await store.topics.size('sessions')).toBe(200)
+})
