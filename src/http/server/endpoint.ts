@@ -25,7 +25,7 @@ import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
-import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
+import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions, type Refused } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
@@ -127,6 +127,12 @@ export class Endpoint {
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
+    const replica = this.#replica
+    // Others can answer, so it gets no requests, and an update that brings wrong keys ends here.
+    this.checks.set('keys', async () => {
+      const reason = store.health() === undefined ? await replica.fault() : undefined
+      return reason === undefined ? undefined : { state: 'down', reason }
+    })
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
     if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
     // A session of the oldest transport has the name of its replica, which others must know.
@@ -176,6 +182,7 @@ export class Endpoint {
     if (reply.isGone) return
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
+    reply.request = request
     if (this.#operations?.answer(this.#paths.lastSegmentOf(request.url), request, reply)) return
     const { auth, authenticate, card } = this.#options
     const path = this.#paths.pathOf(request.url)
@@ -261,6 +268,7 @@ export class Endpoint {
 
   #enter(request: HttpRequestView, reply: HttpReply, caller: AuthenticatedCaller | undefined): void {
     const principal = caller?.principal
+    reply.principal = principal
     if (caller?.auth) {
       // Converted to the monotonic clock once, so that a change of the wall clock has no effect.
       const leftMs = Math.max(0, caller.auth.expiresAt - Date.now())
@@ -372,11 +380,12 @@ export class Endpoint {
     const { status, message, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
     this.#operations?.refused(refusal)
-    this.#report(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
+    if (this.#options.onRefused)
+      this.#report({ status, reason: message, limit, principal: reply.principal, address: reply.request?.remoteAddress })
   }
 
   /** A logger that throws must not let any request bring the process down. */
-  #report(what: Parameters<NonNullable<HttpOptions['onRefused']>>[0]): void {
+  #report(what: Refused): void {
     try {
       this.#options.onRefused?.(what)
     } catch {}

@@ -200,6 +200,11 @@ export class SharedSessions implements SessionEndpoint {
     this.#services.tails.breakOffAll()
   }
 
+  /** Why this replica cannot read what the others store: it has other keys. */
+  fault(): Promise<string | undefined> {
+    return this.#entries.ids.fault()
+  }
+
   /** Leaves what runs here to the other replicas. The sessions live on there. */
   async endAll(reason: string): Promise<void> {
     if (this.#isClosed) return
