@@ -154,7 +154,11 @@ class ObservedOutlet implements Outlet {
     }
   }
 
-  #record({ id, method, params = NO_PARAMS }: RequestMessage, { outcome, code, reason, limit }: Ending, responseBytes: number): void {
+  #record(
+    { id, method, params = NO_PARAMS }: RequestMessage,
+    { outcome, code, reason, limit, reference }: Ending,
+    responseBytes: number,
+  ): void {
     const { arrival } = this.#outlet
     const { version, client } = this.#conversation
     const meta = isObject(params._meta) ? params._meta : undefined
@@ -170,6 +174,7 @@ class ObservedOutlet implements Outlet {
       code,
       reason,
       limit,
+      reference,
       durationMs: performance.now() - this.#startedAt,
       requestBytes: arrival?.bytes,
       responseBytes,

@@ -7,7 +7,8 @@ import { askModern, callTool, modern, serve, testServer, until } from '../suppor
 it('writes one line of a real pino logger for each request and refusal', async () => {
   const lines: Record<string, unknown>[] = []
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
-  const server = testServer()
+  const references: string[] = []
+  const server = testServer({ onError: (_error, { reference }) => void references.push(reference) })
   server.tool('fail', {}, () => {
     throw new Error('broken')
   })
@@ -16,8 +17,8 @@ it('writes one line of a real pino logger for each request and refusal', async (
   })
   const { url } = await serve(server, requestLog(logger))
   await askModern(url, callTool('hi'))
-  await askModern(url, callTool('fail'))
-  await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
+  const failed = await askModern(url, callTool('fail'))
+  const broken = await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
   await http(url, modern(callTool('hi'), { origin: 'https://evil.example' }))
   await until(() => lines.length === 4)
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
@@ -28,4 +29,10 @@ it('writes one line of a real pino logger for each request and refusal', async (
   ])
   expect(lines[0]).toMatchObject({ method: 'tools/call', target: 'hi', outcome: 'ok', revision: '2026-07-28', address: '127.0.0.1' })
   expect(lines[2]).toMatchObject({ code: -32603 })
+  expect(lines[3]).toMatchObject({ status: 403, address: '127.0.0.1' })
+  // What the caller sees leads to the line, and from there to the error.
+  expect(references).toHaveLength(2)
+  expect(lines.slice(1, 3).map(({ reference }) => reference)).toEqual(references)
+  expect([failed.text, broken.text].map((text) => /reference ([\w-]+)/.exec(text)?.[1])).toEqual(references)
+  expect(lines[0]).not.toHaveProperty('reference')
 })
