@@ -26,7 +26,7 @@ import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
 import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions, type Refused } from './options.ts'
-import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
+import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
@@ -215,6 +215,10 @@ export class Endpoint {
     )
   }
 
+  get #draining(): Refusal {
+    return this.#replica ? DRAINING_REPLICA : DRAINING
+  }
+
   /** Every GET of the legacy transport opens its stream. */
   #mayShowPage(request: HttpRequestView): boolean {
     const isLegacy = this.#legacySse && this.#paths.lastSegmentOf(request.url) === 'sse'
@@ -277,13 +281,13 @@ export class Endpoint {
     const lastSegment = this.#legacySse ? this.#paths.lastSegmentOf(request.url) : undefined
     // With a session id this GET opens the stream of a session, which may be served at the same URL.
     if (lastSegment === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
-      if (this.#isDraining) return this.#refuse(reply, DRAINING)
+      if (this.#isDraining) return this.#refuse(reply, this.#draining)
       return this.#refuseIf(reply, this.#legacySse?.connect(request, reply, principal, this.#usageOf(request, principal)))
     }
     if (lastSegment === 'messages') {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(request, reply, principal, (message, body) => {
-        if (this.#isDraining && expectsAnswer(message)) return DRAINING
+        if (this.#isDraining && expectsAnswer(message)) return this.#draining
         return (
           checkScopes(message, caller, this.#options.auth, this.#service) ??
           this.#legacySse?.receive(message, { request, reply, body, principal, access: accessOf(caller) })
@@ -295,7 +299,7 @@ export class Endpoint {
         return this.#read(request, reply, principal, (message, body) => this.#post(message, body, request, reply, caller))
       case 'GET':
         // A client that resumes the stream of an answer may still get the rest.
-        if (this.#isDraining && request.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
+        if (this.#isDraining && request.header('last-event-id') === undefined) return this.#refuse(reply, this.#draining)
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(request, reply, principal) : notAllowed('POST'))
       case 'DELETE':
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.delete(request, reply, principal) : notAllowed('POST'))
@@ -311,7 +315,7 @@ export class Endpoint {
     reply: HttpReply,
     caller: AuthenticatedCaller | undefined,
   ): Refusal | undefined {
-    if (this.#isDraining && expectsAnswer(message)) return DRAINING
+    if (this.#isDraining && expectsAnswer(message)) return this.#draining
     const accepts = acceptedTypes(request, this.#options.responses)
     if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
     const lacking = checkScopes(message, caller, this.#options.auth, this.#service)

@@ -32,7 +32,8 @@ export class SessionEntries {
     const { store, limits } = options
     this.#options = options
     this.#store = store
-    this.#topicLifeMs = limits.sessionIdleMs * 1.5
+    // A tenth more than the session lives, because it is renewed ten times in that time. Until then an expired session is counted.
+    this.#topicLifeMs = limits.sessionIdleMs * 1.1
     this.ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
   }
 

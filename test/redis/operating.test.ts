@@ -1,11 +1,11 @@
-/** The keys of replicas: how a secret is replaced, and what a replica with the wrong one does. */
+/** What an operator of replicas relies on: a secret can be replaced, wrong keys are noticed, and replicas end without a pause. */
 
 import { Redis } from 'ioredis'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { redis } from '../../src/redis/index.ts'
 import { keyRing } from '../../src/server/index.ts'
 import { http } from '../support/http-requests.ts'
-import { callTool, openSession, serve, sessionAt, testServer } from '../support/http-service.ts'
+import { askModern, callTool, openSession, serve, sessionAt, testServer } from '../support/http-service.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 
 const server = redisOfFile()
@@ -73,4 +73,38 @@ test('each connection is closed once, because ioredis waits two seconds for one 
   // The loop that reads messages goes on when its command has failed.
   await new Promise((resolve) => setImmediate(resolve))
   expect(disconnect).toHaveBeenCalledTimes(2)
+})
+
+test('an expired session counts a tenth of its life longer, at most', async () => {
+  const { url, scan } = await server()
+  const idleMs = 60_000
+  const store = redis(url, { prefix: 'counted:' })
+  const { url: at } = await serve(testServer(), { store, limits: { sessionIdleMs: idleMs } })
+  onTestFinished(() => store.close())
+  await openSession(at, '2025-11-25')
+  const topics = (await scan()).filter((key) => key.startsWith('counted:topic:'))
+  const client = new Redis(url)
+  const now = Date.now()
+  const lives = await Promise.all(topics.map(async (topic) => Number((await client.zrange(topic, 0, -1, 'WITHSCORES'))[1]) - now))
+  client.disconnect()
+  expect(lives.length).toBeGreaterThanOrEqual(3)
+  for (const life of lives) {
+    expect(life).toBeLessThanOrEqual(idleMs * 1.1)
+    expect(life).toBeGreaterThan(idleMs)
+  }
+})
+
+test('a replica that ends sends its clients to the others after a second', async () => {
+  const { url } = await server()
+  const store = redis(url, { prefix: 'ending:' })
+  const { url: at, handler } = await serve(testServer(), { store })
+  onTestFinished(() => store.close())
+  const session = await openSession(at, '2025-11-25')
+  await handler.drain(0)
+  const refused = await Promise.all([
+    askModern(at, callTool('hi')),
+    session.ask(callTool('hi')),
+    http(at, { method: 'GET', headers: session.headers }),
+  ])
+  expect(refused.map(({ status, headers }) => [status, headers['retry-after']])).toEqual(refused.map(() => [503, '1']))
 })
