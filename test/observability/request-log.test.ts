@@ -1,8 +1,9 @@
 import pino from 'pino'
 import { expect, it } from 'vitest'
-import { requestLog } from '../../src/observability/index.ts'
+import { type RequestRecord, requestLog } from '../../src/observability/index.ts'
 import { http } from '../support/http-requests.ts'
-import { askModern, callTool, modern, serve, testServer, until } from '../support/http-service.ts'
+import { askModern, callTool, modern, openSession, serve, testServer, until } from '../support/http-service.ts'
+import { storesInMemory } from '../support/replicas.ts'
 
 it('writes one line of a real pino logger for each request and refusal', async () => {
   const lines: Record<string, unknown>[] = []
@@ -35,4 +36,16 @@ it('writes one line of a real pino logger for each request and refusal', async (
   expect(lines.slice(1, 3).map(({ reference }) => reference)).toEqual(references)
   expect([failed.text, broken.text].map((text) => /reference ([\w-]+)/.exec(text)?.[1])).toEqual(references)
   expect(lines[0]).not.toHaveProperty('reference')
+})
+
+it('names the client of a session that several replicas serve', async () => {
+  const [store] = storesInMemory(1)
+  const records: RequestRecord[] = []
+  const { url } = await serve(testServer(), { store: store!, onRequest: (record) => records.push(record) })
+  await (await openSession(url, '2025-11-25')).ask(callTool('hi'))
+  await until(() => records.length === 2)
+  expect(records.map(({ method, client }) => [method, client])).toEqual([
+    ['initialize', expect.stringMatching(/^\S+\/\S+$/)],
+    ['tools/call', records[0]?.client],
+  ])
 })
