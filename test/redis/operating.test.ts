@@ -85,7 +85,7 @@ test('an expired session counts a tenth of its life longer, at most', async () =
   const topics = (await scan()).filter((key) => key.startsWith('counted:topic:'))
   const client = new Redis(url)
   const now = Date.now()
-  const lives = await Promise.all(topics.map(async (topic) => Number((await client.zrange(topic, 0, -1, 'WITHSCORES'))[1]) - now))
+  const lives = await Promise.all(topics.map(async (topic) => Number((await client.zrange(topic, '0', '-1', 'WITHSCORES'))[1]) - now))
   client.disconnect()
   expect(lives.length).toBeGreaterThanOrEqual(3)
   for (const life of lives) {

@@ -127,12 +127,7 @@ export class Endpoint {
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
-    const replica = this.#replica
-    // Others can answer, so it gets no requests, and an update that brings wrong keys ends here.
-    this.checks.set('keys', async () => {
-      const reason = store.health() === undefined ? await replica.fault() : undefined
-      return reason === undefined ? undefined : { state: 'down', reason }
-    })
+    this.checks.set('keys', this.#replica.checkKeys)
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
     if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
     // A session of the oldest transport has the name of its replica, which others must know.
