@@ -1,7 +1,7 @@
 /** Builds the package: JavaScript as one bundle per subpath, because one file loads five times as fast as eighty; types with tsc; the page of the console with Vite. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { directImports } from './direct-imports.mjs'
 import { NODE_MODULES, nodeImports, WEB_MODULES } from './node-imports.mjs'
@@ -72,6 +72,8 @@ export async function build({ types: withTypes = true } = {}) {
       ],
     },
   })
+  // npm does this when it installs a package. The image and a link of your own start the file as it is.
+  for (const name of PROGRAMS) chmodSync(`${root}/${folder}/${name}/index.js`, 0o755)
   if (withTypes) declareTypes(folder)
   await buildPage(folder)
   const old = `${root}/.cache/old-${process.pid}`

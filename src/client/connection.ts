@@ -5,6 +5,7 @@ import { orAborted, orTimeout } from '../base/wait.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/interfaces/link.ts'
+import type { ConnectedTo } from '../protocol/interfaces/telemetry.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
 import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
@@ -46,6 +47,8 @@ export class Connection {
   #retired: OpenLink[] = []
   #dialect: ClientDialect | undefined
   #stopHeartbeat: () => void = () => {}
+  /** Tells the telemetry that the session has ended. */
+  #endSession: (error?: Error) => void = () => {}
   /** Set while the connection is being reopened. Requests wait for it. */
   #reopening: Promise<void> | undefined
   /** Ends the pause before the next attempt to reopen. */
@@ -79,9 +82,12 @@ export class Connection {
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     const { telemetry } = this.#options
     if (!telemetry) return this.#request(method, params, options)
+    return telemetry({ method, params, ...this.#connected }, (trace) => this.#request(method, params, trace ? { ...options, trace } : options))
+  }
+
+  get #connected(): ConnectedTo {
     const { key, hasRemoteSessions } = this.#target
-    const about = { method, params, revision: this.dialect.revision.version, url: hasRemoteSessions ? key.replace(/\?.*/s, '') : undefined }
-    return telemetry(about, (trace) => this.#request(method, params, trace ? { ...options, trace } : options))
+    return { revision: this.dialect.revision.version, url: hasRemoteSessions ? key.replace(/\?.*/s, '') : undefined }
   }
 
   #request(method: string, params: Params, options: CallOptions): Promise<Params> {
@@ -159,6 +165,7 @@ export class Connection {
     )
     if (this.#isClosed) await abandon(openLink)
     this.#dialect = dialect
+    this.#endSession = (dialect.revision.dialect === 'session' && this.#options.telemetry?.session?.(this.#connected)) || (() => {})
     this.#memory.set(this.#target.key, dialect.revision.dialect)
     this.#startHeartbeat(openLink, dialect)
   }
@@ -185,6 +192,7 @@ export class Connection {
 
   #onForgotten(openLink: OpenLink): void {
     if (this.#isClosed || openLink !== this.#openLink || !this.#dialect || this.#reopening || !this.#mayRestart()) return
+    this.#sessionOver()
     this.#settings.onWarning(`${this.#target.label} no longer knows the session; opening a new one`)
     this.#reopening = this.#renew(openLink).finally(() => {
       this.#reopening = undefined
@@ -222,6 +230,7 @@ export class Connection {
     const { restarts } = this.#target
     const isWanted = restarts === 'stateless' ? this.#dialect.revision.dialect === 'stateless' : restarts === true
     if (!isWanted || !this.#mayRestart()) return this.#over(error ?? new McpError('ERR_CLOSED', 'The server closed the connection'))
+    this.#sessionOver(error)
     this.#settings.onWarning(`${this.#target.label} ended${error ? ` (${error.message})` : ''}; starting it again`)
     this.#reopening = this.#reopen().finally(() => {
       this.#reopening = undefined
@@ -286,11 +295,18 @@ export class Connection {
     return true
   }
 
+  #sessionOver(error?: Error): void {
+    const end = this.#endSession
+    this.#endSession = () => {}
+    end(error)
+  }
+
   #over(error: Error | undefined): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopHeartbeat()
     this.#endPause()
+    this.#sessionOver(error)
     this.#settings.over.abort(error ?? closedError())
     this.#events.onOver()
     this.#options.onClose?.(error)

@@ -16,6 +16,7 @@ export {
   type HttpAuth,
   type HttpLimits,
   type HttpOptions,
+  type Refused,
   type RequestHead,
 } from './server/options.ts'
 export { type PublicDocuments, type ServerCardOptions, serverCard } from './server/server-card.ts'

@@ -42,7 +42,7 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     ...(service.shareWith && { shareWith: service.shareWith.bind(service) }),
     answer: (request, outlet, sender) =>
       service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),
-    open: (options) => new ObservedChannel(service.open(options), options.principal, report),
+    open: (options) => new ObservedChannel(service.open(options), options.principal, report, describeClient(options.shared?.state?.client)),
   }
 }
 
@@ -58,8 +58,10 @@ class ObservedChannel extends PassingChannel implements Conversation {
   readonly #report: OnRequest
   client: string | undefined
 
-  constructor(channel: Channel, principal: string | undefined, report: OnRequest) {
+  /** @param client of a session that began at another channel */
+  constructor(channel: Channel, principal: string | undefined, report: OnRequest, client: string | undefined) {
     super(channel)
+    this.client = client
     this.#principal = principal
     this.#report = report
   }
@@ -154,7 +156,11 @@ class ObservedOutlet implements Outlet {
     }
   }
 
-  #record({ id, method, params = NO_PARAMS }: RequestMessage, { outcome, code, reason, limit }: Ending, responseBytes: number): void {
+  #record(
+    { id, method, params = NO_PARAMS }: RequestMessage,
+    { outcome, code, reason, limit, reference }: Ending,
+    responseBytes: number,
+  ): void {
     const { arrival } = this.#outlet
     const { version, client } = this.#conversation
     const meta = isObject(params._meta) ? params._meta : undefined
@@ -170,6 +176,7 @@ class ObservedOutlet implements Outlet {
       code,
       reason,
       limit,
+      reference,
       durationMs: performance.now() - this.#startedAt,
       requestBytes: arrival?.bytes,
       responseBytes,

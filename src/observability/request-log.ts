@@ -13,7 +13,9 @@ export interface RequestLogger {
 interface Refused {
   status: number
   reason: string
-  limit?: string
+  limit?: string | undefined
+  principal?: string | undefined
+  address?: string | undefined
 }
 
 const INTERNAL_ERROR = -32603

@@ -2,6 +2,7 @@
 
 import { isObject } from '../base/json.ts'
 import type { Id } from '../jsonrpc/message.ts'
+import { referenceIn } from '../protocol/internal-error.ts'
 import { METHODS } from '../protocol/methods.ts'
 
 /**
@@ -37,6 +38,8 @@ export interface RequestRecord {
   readonly reason: string | undefined
   /** The limit that was reached, such as `toolCalls`. */
   readonly limit: string | undefined
+  /** The reference that the client got instead of the text of an error. `onError` of `createServer` gets the error with the same one. */
+  readonly reference: string | undefined
   /** Milliseconds from the arrival of the message until its answer was written. */
   readonly durationMs: number
   /** The size of the message. Undefined if the transport does not measure it. */
@@ -48,9 +51,9 @@ export interface RequestRecord {
 }
 
 /** The part of a record that the answer determines. */
-export type Ending = Pick<RequestRecord, 'outcome' | 'code' | 'reason' | 'limit'>
+export type Ending = Pick<RequestRecord, 'outcome' | 'code' | 'reason' | 'limit' | 'reference'>
 
-export const OK: Ending = { outcome: 'ok', code: undefined, reason: undefined, limit: undefined }
+export const OK: Ending = { outcome: 'ok', code: undefined, reason: undefined, limit: undefined, reference: undefined }
 export const CANCELLED: Ending = { ...OK, outcome: 'cancelled' }
 
 /**
@@ -68,8 +71,11 @@ export function endingOf(method: string, json: string, errorCode: number | undef
 /** The same for an answer that is parsed already, such as one of a batch. */
 export function endingOfMessage(message: unknown): Ending {
   if (!isObject(message) || !isObject(message.result)) return failed(message)
-  const { isError, resultType } = message.result
-  if (isError === true) return { ...OK, outcome: 'tool_error' }
+  const { isError, resultType, content } = message.result
+  if (isError === true) {
+    const first: unknown = Array.isArray(content) ? content[0] : undefined
+    return { ...OK, outcome: 'tool_error', reference: isObject(first) ? referenceIn(first.text) : undefined }
+  }
   return resultType === 'input_required' ? { ...OK, outcome: 'input_required' } : OK
 }
 
@@ -81,6 +87,7 @@ function failed(message: unknown): Ending {
     code: typeof error.code === 'number' ? error.code : undefined,
     reason: word(data.reason),
     limit: word(data.limit),
+    reference: referenceIn(error.message),
   }
 }
 

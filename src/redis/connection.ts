@@ -180,7 +180,9 @@ export class Connection {
   #failed(cause: Error): McpError {
     if (isReply(cause) && !DOWN.test(cause.message))
       return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
-    this.#failure = `Redis does not answer: ${cause.message}`
+    // The text of the client library is about an option that it has and Portico does not.
+    const isLost = cause.name === 'MaxRetriesPerRequestError'
+    this.#failure = isLost ? 'The connection to Redis was lost' : `Redis does not answer: ${cause.message}`
     return new McpError('ERR_STORE_DOWN', this.#failure, { cause })
   }
 

@@ -37,12 +37,15 @@ export class Inbox {
   }
 
   close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
+    // Once: ioredis waits two seconds for the end of a connection that has ended, and the process with it.
     this.#client?.disconnect()
   }
 
   async #readAll(): Promise<void> {
     this.#client = await this.#connection.blocking(BLOCK_MS).catch(() => undefined)
+    if (this.#isClosed) return this.#client?.disconnect()
     while (!this.#isClosed) {
       try {
         if (!this.#client) throw new Error('The client library is missing')
@@ -53,7 +56,6 @@ export class Inbox {
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }
-    this.#client?.disconnect()
   }
 
   async #take(reply: [Buffer, [Buffer, Buffer[]][]][] | null): Promise<void> {

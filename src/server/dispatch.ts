@@ -4,6 +4,7 @@ import { randomId } from '../base/bytes.ts'
 import { type ErrorObject, INTERNAL_ERROR, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { ERRORS, McpError, UrlElicitationRequired } from '../protocol/errors.ts'
+import { internalErrorText } from '../protocol/internal-error.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { errorResult } from './content.ts'
@@ -157,7 +158,7 @@ const isPersonsAnswer = (error: unknown): error is Error =>
 function masked(call: IncomingCall, error: unknown, serverState: ServerState): McpError {
   const reference = randomId().slice(0, 8)
   serverState.report(error, { reference, method: call.method, target: targetOf(call) })
-  return new McpError('ERR_INTERNAL', `Internal error (reference ${reference})`)
+  return new McpError('ERR_INTERNAL', internalErrorText(reference))
 }
 
 export function toErrorObject(error: McpError, revision: Revision): ErrorObject {

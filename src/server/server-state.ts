@@ -44,7 +44,7 @@ export class ServerState implements FeatureEnvironment {
   readonly instructions: string | undefined
   readonly supported: readonly Revision[]
   readonly slashesInToolNames: boolean
-  readonly limits: ServerLimits
+  limits: ServerLimits
   readonly keys: KeyRing
   /** Undefined if the author has given keys. */
   readonly useKeys: ((keys: KeyRing) => void) | undefined

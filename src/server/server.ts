@@ -6,6 +6,7 @@ import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema, UsableSchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
+import { withDefaults } from '../protocol/with-defaults.ts'
 import type { SkillsOptions } from '../skills/options.ts'
 import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
@@ -231,6 +232,9 @@ export function createServer(options: ServerOptions): Server {
       serverState.shared = shared
     },
     ...(serverState.useKeys && { useKeys: serverState.useKeys }),
+    useLimits: (limits) => {
+      serverState.limits = withDefaults(serverState.limits, limits)
+    },
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }

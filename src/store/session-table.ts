@@ -20,7 +20,7 @@ export interface EnteredSession {
   record: string
   /** Counts the changes of the record, from 1. */
   revision: number
-  /** True about twice in `ttlMs`: add the session to its topics again, for 1.5 times `ttlMs`. */
+  /** True about ten times in `ttlMs`: add the session to its topics again, for 1.1 times `ttlMs`. */
   isTopicRenewalDue: boolean
 }
 

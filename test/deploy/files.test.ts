@@ -96,6 +96,11 @@ describe('the Dockerfile', () => {
     expect(Object.keys(packages).filter((name) => name.slice('node_modules/'.length) in { ...needed, ...optionalDependencies })).toEqual([])
   })
 
+  test('links a command that the build has made executable', () => {
+    const [, path] = /ln -s \/opt\/portico\/(\S+) \/usr\/local\/bin\/portico/.exec(fileOf('Dockerfile')) ?? []
+    expect(spawnSync(join(root, String(path)), ['--version'], { encoding: 'utf8' })).toMatchObject({ status: 0 })
+  })
+
   test('runs as a user that is not root, with settings that are valid', async () => {
     expect(textsOf(last, 'USER')).toEqual(['1000:1000'])
     const settings = await settingsOf({ ...env, PORTICO_ALLOWED_HOSTS: 'x' })

@@ -1,13 +1,15 @@
 import pino from 'pino'
 import { expect, it } from 'vitest'
-import { requestLog } from '../../src/observability/index.ts'
+import { type RequestRecord, requestLog } from '../../src/observability/index.ts'
 import { http } from '../support/http-requests.ts'
-import { askModern, callTool, modern, serve, testServer, until } from '../support/http-service.ts'
+import { askModern, callTool, modern, openSession, serve, testServer, until } from '../support/http-service.ts'
+import { storesInMemory } from '../support/replicas.ts'
 
 it('writes one line of a real pino logger for each request and refusal', async () => {
   const lines: Record<string, unknown>[] = []
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
-  const server = testServer()
+  const references: string[] = []
+  const server = testServer({ onError: (_error, { reference }) => void references.push(reference) })
   server.tool('fail', {}, () => {
     throw new Error('broken')
   })
@@ -16,8 +18,8 @@ it('writes one line of a real pino logger for each request and refusal', async (
   })
   const { url } = await serve(server, requestLog(logger))
   await askModern(url, callTool('hi'))
-  await askModern(url, callTool('fail'))
-  await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
+  const failed = await askModern(url, callTool('fail'))
+  const broken = await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
   await http(url, modern(callTool('hi'), { origin: 'https://evil.example' }))
   await until(() => lines.length === 4)
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
@@ -28,4 +30,22 @@ it('writes one line of a real pino logger for each request and refusal', async (
   ])
   expect(lines[0]).toMatchObject({ method: 'tools/call', target: 'hi', outcome: 'ok', revision: '2026-07-28', address: '127.0.0.1' })
   expect(lines[2]).toMatchObject({ code: -32603 })
+  expect(lines[3]).toMatchObject({ status: 403, address: '127.0.0.1' })
+  // What the caller sees leads to the line, and from there to the error.
+  expect(references).toHaveLength(2)
+  expect(lines.slice(1, 3).map(({ reference }) => reference)).toEqual(references)
+  expect([failed.text, broken.text].map((text) => /reference ([\w-]+)/.exec(text)?.[1])).toEqual(references)
+  expect(lines[0]).not.toHaveProperty('reference')
+})
+
+it('names the client of a session that several replicas serve', async () => {
+  const [store] = storesInMemory(1)
+  const records: RequestRecord[] = []
+  const { url } = await serve(testServer(), { store: store!, onRequest: (record) => records.push(record) })
+  await (await openSession(url, '2025-11-25')).ask(callTool('hi'))
+  await until(() => records.length === 2)
+  expect(records.map(({ method, client }) => [method, client])).toEqual([
+    ['initialize', expect.stringMatching(/^\S+\/\S+$/)],
+    ['tools/call', records[0]?.client],
+  ])
 })

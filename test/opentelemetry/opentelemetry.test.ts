@@ -223,17 +223,21 @@ describe('metrics', () => {
 
 describe('sessions', () => {
   /** The number of sessions that were measured, and their seconds in all. */
-  async function sessionsOf(version: string): Promise<{ count: number; sum: number }> {
+  async function sessionsOf(version: string, side = 'server'): Promise<{ count: number; sum: number }> {
     await reader.forceFlush()
     const all =
       metricExporter
         .getMetrics()
         .at(-1)
         ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
-    const found = all.find(({ descriptor }) => descriptor.name === 'mcp.server.session.duration')
-    const point = found?.dataPoints.find(({ attributes }) => attributes['mcp.protocol.version'] === version)
-    const { count = 0, sum = 0 } = (point?.value ?? {}) as { count?: number; sum?: number }
-    return { count, sum }
+    const found = all.find(({ descriptor }) => descriptor.name === `mcp.${side}.session.duration`)
+    // Clients have one for each server.
+    const points = found?.dataPoints.filter(({ attributes }) => attributes['mcp.protocol.version'] === version) ?? []
+    const values = points.map(({ value }) => value as { count: number; sum?: number })
+    return {
+      count: values.reduce((total, { count }) => total + count, 0),
+      sum: values.reduce((total, { sum = 0 }) => total + sum, 0),
+    }
   }
 
   it.each([
@@ -254,5 +258,26 @@ describe('sessions', () => {
     await close()
     expect((await sessionsOf(version)).count).toBe(before.count + 1)
     await store?.close()
+  })
+
+  it('measures sessions of a client when it closes, and when the server has forgotten them', async () => {
+    const version = '2025-11-25'
+    const count = async (): Promise<number> => (await sessionsOf(version, 'client')).count
+    const { url, close } = await serve(tracedServer())
+    const before = await count()
+    const client = await connect(url, { revisions: [version], telemetry: clientTelemetry(), onWarning: () => {} })
+    await client.call('hi')
+    expect(await count()).toBe(before)
+    await close()
+    await serve(tracedServer(), { port: Number(new URL(url).port) })
+    await client.call('hi')
+    expect(await count()).toBe(before + 1)
+    await client.close()
+    expect(await count()).toBe(before + 2)
+    const stateless = await connect(url, { telemetry: clientTelemetry() })
+    await stateless.call('hi')
+    await stateless.close()
+    expect(await count()).toBe(before + 2)
+    expect((await sessionsOf(stateless.revision, 'client')).count).toBe(0)
   })
 })

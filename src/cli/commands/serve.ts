@@ -114,7 +114,7 @@ export function registerServe(program: Command, runner: CommandRunner): void {
   command
     .option(
       '--limit <name=value>',
-      'another value for a limit of HTTP in docs/limits.md; can be repeated',
+      'another value for a limit of HTTP or of the server in docs/limits.md; can be repeated',
       (text, before: string[] = []) => [...before, text],
     )
     .addHelpText(
@@ -133,8 +133,11 @@ function addFlags(command: Command, setting: Setting): void {
       .option('--http [port]', `serve over HTTP. Default port: ${DEFAULT_PORT}; 0 picks a free port`, toPort)
       .addOption(new Option('--no-http').hideHelp())
   } else if (name === 'port') command.option('--port <number>', help, toPort)
-  else if (kind === YES_NO) command.option(flagOf(name), help).addOption(new Option(`--no-${flagOf(name).slice(2)}`).hideHelp())
-  else if (!isSecret || hasFlag) command.option(`${flagOf(name)} <${kind.placeholder}>`, help)
+  else if (kind === YES_NO) {
+    // The help shows the flag that changes something.
+    const [on, off] = [new Option(flagOf(name), help), new Option(`--no-${flagOf(name).slice(2)}`, `do not ${help}`)]
+    command.addOption(on.hideHelp(setting.default === true)).addOption(off.hideHelp(setting.default !== true))
+  } else if (!isSecret || hasFlag) command.option(`${flagOf(name)} <${kind.placeholder}>`, help)
   if (isSecret) command.option(`${flagOf(fileNameOf(setting))} <file>`, hasFlag ? `the file with ${flagOf(name)}` : `the file with ${help}`)
 }
 
@@ -208,8 +211,12 @@ async function serveOverHttp({ io, screen, signal }: Invocation, name: string, s
     throw new UsageError(`${settings.sourceOf('keys')}: ${name} has keys of its own`, 'Remove one: keys of createServer, or this setting')
   }
   if (keys) useKeys?.(keys)
-  const [{ listen }, { serveOptions }] = await Promise.all([import('../../http/index.ts'), import('../serving/serve-options.ts')])
-  const { options, close } = await serveOptions(settings, keys, io.stderr)
+  const [{ listen }, { limitServer, serveOptions }] = await Promise.all([
+    import('../../http/index.ts'),
+    import('../serving/serve-options.ts'),
+  ])
+  limitServer(service, name, settings)
+  const { options, close } = await serveOptions(settings, { service, keys, stderr: io.stderr })
   try {
     // Workers must not replace the keys. A worker that is asked to end alone ends alone.
     const listening = await listen(keys ? rest : service, { ...options, handleSignals: cluster.isWorker }).catch(
@@ -219,7 +226,14 @@ async function serveOverHttp({ io, screen, signal }: Invocation, name: string, s
           : error
       },
     )
-    if (listening.worker === undefined) screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
+    if (listening.worker === undefined) {
+      const { url } = listening
+      if (settings.get('logFormat') !== 'json') screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(url)} (Ctrl-C to stop)`)
+      else
+        io.stderr.stream.write(
+          `${JSON.stringify({ time: new Date().toISOString(), level: 'info', message: `Serving ${name} at ${url}`, url })}\n`,
+        )
+    }
     if (!cluster.isWorker) onAbort(signal, () => void listening.close())
     await listening.closed
   } finally {

@@ -3,11 +3,12 @@
 import { readFile } from 'node:fs/promises'
 import { McpError } from '../../client/index.ts'
 import type { HttpLimits, ListenOptions } from '../../http/index.ts'
-import type { KeyRing } from '../../server/index.ts'
+import type { KeyRing, Server, Service } from '../../server/index.ts'
 import type { Output } from '../shared-terminal.ts'
+import { consoleLines } from './console-lines.ts'
 import type { Settings } from './read-settings.ts'
 import { requestLines } from './request-lines.ts'
-import { LIMITS } from './settings.ts'
+import { HTTP_LIMITS, SERVER_LIMITS, type Setting } from './settings.ts'
 
 /** Settings that are options of the same name. */
 const SAME = [
@@ -35,10 +36,29 @@ export interface ServeOptions {
   close(): Promise<void>
 }
 
-export async function serveOptions(settings: Settings, keys: KeyRing | undefined, stderr: Output): Promise<ServeOptions> {
+/** The limits that are set, by their names. */
+const limitsIn = ({ get }: Settings, limits: readonly Setting[]): Record<string, unknown> =>
+  Object.fromEntries(limits.filter(({ name }) => get(name) !== undefined).map(({ name }) => [name.slice('limits.'.length), get(name)]))
+
+/** Gives the server the limits that it enforces itself. */
+export function limitServer(service: Service, name: string, settings: Settings): void {
+  const limits = limitsIn(settings, SERVER_LIMITS)
+  const [first] = Object.keys(limits)
+  if (first === undefined) return
+  if (!service.useLimits)
+    throw new McpError(
+      'ERR_CONFIG',
+      `${settings.sourceOf(`limits.${first}`)}: ${name} exports a wrapped server, whose limits cannot be set`,
+    )
+  service.useLimits(limits)
+}
+
+export async function serveOptions(
+  settings: Settings,
+  { service, keys, stderr }: { service: Service; keys: KeyRing | undefined; stderr: Output },
+): Promise<ServeOptions> {
   const { get } = settings
   const same = Object.fromEntries(SAME.filter((name) => get(name) !== undefined).map((name) => [name, get(name)]))
-  const limits = LIMITS.filter(({ name }) => get(name) !== undefined).map(({ name }) => [name.slice('limits.'.length), get(name)])
   const url = get('store') as string | undefined
   const store =
     url === undefined
@@ -48,19 +68,25 @@ export async function serveOptions(settings: Settings, keys: KeyRing | undefined
   const token = get('metricsToken') as string | undefined
   const auth = await authOf(settings)
   const tls = await tlsOf(settings)
+  const card = await cardOf(settings, service)
   const format = get('logFormat') as 'none' | 'text' | 'json'
+  const endLines = format === 'json' ? consoleLines(stderr) : undefined
   return {
     options: {
       ...same,
-      limits: Object.fromEntries(limits) as Partial<HttpLimits>,
+      limits: limitsIn(settings, HTTP_LIMITS) as Partial<HttpLimits>,
       metrics: get('metrics') === true && token !== undefined ? { token } : get('metrics') === true,
       ...(workers !== 0 && { workers }),
       ...(store && { store }),
       ...(auth && { auth }),
       ...(tls && { tls }),
+      ...(card && { card }),
       ...(format !== 'none' && (await requestLines(format, stderr))),
     },
-    close: async () => store?.close(),
+    close: async () => {
+      await store?.close()
+      endLines?.()
+    },
   }
 }
 
@@ -93,6 +119,30 @@ async function apiKeysOf(given: readonly string[], source: string): Promise<List
   }
   const { apiKeys } = await import('../../auth/index.ts')
   return apiKeys({ keys: Object.fromEntries(keys) })
+}
+
+async function cardOf({ get, sourceOf }: Settings, service: Service): Promise<ListenOptions['card']> {
+  const texts = { name: 'cardName', description: 'cardDescription', title: 'cardTitle', url: 'cardUrl' } as const
+  const given = Object.values(texts).find((each) => get(each) !== undefined)
+  if (given === undefined) return undefined
+  const [name, description, title] = [texts.name, texts.description, texts.title].map((each) => get(each) as string | undefined)
+  const url = (get('cardUrl') ?? get('authResource')) as string | undefined
+  if (name === undefined || description === undefined || url === undefined) {
+    const missing = name === undefined ? 'cardName' : description === undefined ? 'cardDescription' : 'cardUrl'
+    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${missing} is missing`)
+  }
+  const { serverCard } = await import('../../http/index.ts')
+  try {
+    return serverCard(service as Server, {
+      name,
+      description,
+      url,
+      catalog: get('cardCatalog') === true,
+      ...(title !== undefined && { title }),
+    })
+  } catch (error) {
+    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${(error as Error).message}`)
+  }
 }
 
 async function tlsOf({ get, sourceOf }: Settings): Promise<ListenOptions['tls']> {

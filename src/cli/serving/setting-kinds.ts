@@ -63,8 +63,11 @@ export const KEYS: SettingKind = {
 /** One caller on each line. */
 export const API_KEYS: SettingKind = {
   ...KEYS,
-  expects: 'a list of name=key',
-  isValid: (value) => Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string' && /^[^=]+=./.test(each)),
+  expects: 'a list of name=key, with 16 to 1024 characters in each key',
+  isValid: (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => typeof each === 'string' && /^[^=]+=\s*\S.{14,1022}\S\s*$/.test(each)),
 }
 
 export const oneOf = (...words: readonly string[]): SettingKind => ({
@@ -77,7 +80,7 @@ export const oneOf = (...words: readonly string[]): SettingKind => ({
 /** A value of one of two kinds. */
 export const either = (first: SettingKind, second: SettingKind): SettingKind => ({
   expects: `${first.expects}, or ${second.expects}`,
-  placeholder: second.placeholder,
+  placeholder: `${first.placeholder}|${second.placeholder}`,
   fromText: (text) => {
     const value = first.fromText(text)
     return first.isValid(value) ? value : second.fromText(text)
@@ -102,4 +105,4 @@ export const RATE: SettingKind = {
 }
 
 /** Switches a limit off. */
-export const OFF: SettingKind = { ...YES_NO, expects: 'false', isValid: (value) => value === false }
+export const OFF: SettingKind = { ...YES_NO, expects: 'false', placeholder: 'false', isValid: (value) => value === false }

@@ -1,6 +1,7 @@
 /** The settings of `portico serve`. Each has one name in a file, and a flag and a variable that follow from it. */
 
 import type { HttpLimits } from '../../http/index.ts'
+import type { ServerLimits } from '../../server/index.ts'
 import { API_KEYS, either, KEYS, LIST, numberFrom, OFF, oneOf, RATE, type SettingKind, TEXT, textOf, YES_NO } from './setting-kinds.ts'
 
 export interface Setting {
@@ -55,6 +56,11 @@ export const SETTINGS: readonly Setting[] = [
   setting('authResource', textOf('url'), undefined, 'the public URL of the endpoint, which tokens must be for'),
   setting('authScopes', LIST, undefined, 'scopes that every request needs'),
   setting('authAudience', TEXT, undefined, 'the audience of the tokens, if it is not the resource'),
+  setting('cardName', TEXT, undefined, 'the name in the server card, such as com.example/weather; without it there is no card'),
+  setting('cardDescription', TEXT, undefined, 'what the server does, for its card'),
+  setting('cardTitle', TEXT, undefined, 'the name for people, for its card'),
+  setting('cardUrl', textOf('url'), undefined, 'the public URL of the endpoint, for its card. Default: authResource'),
+  setting('cardCatalog', YES_NO, true, 'list the card in the catalog of the domain'),
   secret('apiKeys', API_KEYS, 'API keys of callers, as name=key'),
   secret('store', textOf('url'), 'the Redis or Valkey that replicas share, such as redis://host:6379', true),
   setting('storePrefix', TEXT, 'portico:', 'the start of every key in the store'),
@@ -73,7 +79,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('maxConnectionsPerAddress', COUNT_OR_OFF, undefined, 'open connections from one address. Default: 256; false behind a proxy'),
 ]
 
-/** All limits of the option `limits`, so that a new one cannot be forgotten here. */
+/** All limits of the option `limits` of `listen`, so that a new one cannot be forgotten here. */
 const LIMIT_KINDS: Readonly<Record<keyof HttpLimits, SettingKind>> = {
   maxBodyBytes: COUNT,
   minBodyRate: COUNT,
@@ -96,9 +102,28 @@ const LIMIT_KINDS: Readonly<Record<keyof HttpLimits, SettingKind>> = {
   maxKeptBytes: COUNT,
 }
 
-export const LIMITS: readonly Setting[] = Object.entries(LIMIT_KINDS).map(([name, kind]) =>
-  setting(`limits.${name}`, kind, undefined, 'see docs/limits.md'),
-)
+const RATE_OR_OFF = either(OFF, RATE)
+
+/** The limits of `createServer`. Those of the command count before those in the code. */
+const SERVER_LIMIT_KINDS: Readonly<Record<keyof ServerLimits, SettingKind>> = {
+  maxActive: COUNT,
+  maxWaiting: COUNT,
+  toolCalls: RATE_OR_OFF,
+  completions: RATE_OR_OFF,
+  logMessages: RATE_OR_OFF,
+  progressNotices: RATE_OR_OFF,
+  handlerTimeoutMs: COUNT,
+  askTimeoutMs: COUNT,
+  maxSubscriptions: COUNT,
+  stateTtlMs: COUNT,
+}
+
+const limitSettings = (kinds: Readonly<Record<string, SettingKind>>): Setting[] =>
+  Object.entries(kinds).map(([name, kind]) => setting(`limits.${name}`, kind, undefined, 'see docs/limits.md'))
+
+export const HTTP_LIMITS: readonly Setting[] = limitSettings(LIMIT_KINDS)
+export const SERVER_LIMITS: readonly Setting[] = limitSettings(SERVER_LIMIT_KINDS)
+export const LIMITS: readonly Setting[] = [...HTTP_LIMITS, ...SERVER_LIMITS]
 
 /** `allowedHosts` -> `--allowed-hosts`. Limits have one flag: `--limit name=value`. */
 export const flagOf = (name: string): string =>

@@ -25,6 +25,7 @@ export function showSettings(screen: Screen, settings: Settings): void {
 
 function shownValue({ setting: { name, isSecret }, value, source }: SettingInUse): unknown {
   if (value === undefined && name.startsWith('limits.'))
+    // The server may have limits of its own, so those of its code are not known here.
     return DEFAULT_HTTP_LIMITS[name.slice('limits.'.length) as keyof typeof DEFAULT_HTTP_LIMITS]
   if (!isSecret || source === 'default') return value
   return name === 'store' ? withoutPassword(String(value)) : '(hidden)'

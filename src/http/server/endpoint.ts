@@ -27,8 +27,8 @@ import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
-import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
-import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
+import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions, type Refused } from './options.ts'
+import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
@@ -133,6 +133,7 @@ export class Endpoint {
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
     })
+    this.checks.set('keys', this.#replica.checkKeys)
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
     if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
     // A session of the oldest transport has the name of its replica, which others must know.
@@ -182,6 +183,7 @@ export class Endpoint {
     if (reply.isGone) return
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
+    reply.request = request
     if (this.#operations?.answer(this.#paths.lastSegmentOf(request.url), request, reply)) return
     const { auth, authenticate, card } = this.#options
     const path = this.#paths.pathOf(request.url)
@@ -227,6 +229,10 @@ export class Endpoint {
           refuse(503, 'The authentication service is not available', { kind: 'auth_unavailable', headers: { 'retry-after': '5' } }),
         ),
     )
+  }
+
+  get #draining(): Refusal {
+    return this.#replica ? DRAINING_REPLICA : DRAINING
   }
 
   /** Every GET of the legacy transport opens its stream. */
@@ -292,6 +298,7 @@ export class Endpoint {
 
   #enter(request: HttpRequestView, reply: HttpReply, caller: AuthenticatedCaller | undefined): void {
     const principal = caller?.principal
+    reply.principal = principal
     if (caller?.auth) {
       // Converted to the monotonic clock once, so that a change of the wall clock has no effect.
       const leftMs = Math.max(0, caller.auth.expiresAt - Date.now())
@@ -300,13 +307,13 @@ export class Endpoint {
     const lastSegment = this.#legacySse ? this.#paths.lastSegmentOf(request.url) : undefined
     // With a session id this GET opens the stream of a session, which may be served at the same URL.
     if (lastSegment === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
-      if (this.#isDraining) return this.#refuse(reply, DRAINING)
+      if (this.#isDraining) return this.#refuse(reply, this.#draining)
       return this.#refuseIf(reply, this.#legacySse?.connect(request, reply, principal, this.#usageOf(request, principal)))
     }
     if (lastSegment === 'messages') {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(request, reply, principal, (message, body) => {
-        if (this.#isDraining && expectsAnswer(message)) return DRAINING
+        if (this.#isDraining && expectsAnswer(message)) return this.#draining
         return (
           checkScopes(message, caller, this.#options.auth, this.#service) ??
           this.#legacySse?.receive(message, { request, reply, body, principal, access: accessOf(caller) })
@@ -318,7 +325,7 @@ export class Endpoint {
         return this.#read(request, reply, principal, (message, body) => this.#post(message, body, request, reply, caller))
       case 'GET':
         // A client that resumes the stream of an answer may still get the rest.
-        if (this.#isDraining && request.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
+        if (this.#isDraining && request.header('last-event-id') === undefined) return this.#refuse(reply, this.#draining)
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(request, reply, principal) : notAllowed('POST'))
       case 'DELETE':
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.delete(request, reply, principal) : notAllowed('POST'))
@@ -334,7 +341,7 @@ export class Endpoint {
     reply: HttpReply,
     caller: AuthenticatedCaller | undefined,
   ): Refusal | undefined {
-    if (this.#isDraining && expectsAnswer(message)) return DRAINING
+    if (this.#isDraining && expectsAnswer(message)) return this.#draining
     const accepts = acceptedTypes(request, this.#options.responses)
     if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
     const lacking = checkScopes(message, caller, this.#options.auth, this.#service)
@@ -403,11 +410,12 @@ export class Endpoint {
     const { status, message, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
     this.#operations?.refused(refusal)
-    this.#report(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
+    if (this.#options.onRefused)
+      this.#report({ status, reason: message, limit, principal: reply.principal, address: reply.request?.remoteAddress })
   }
 
   /** A logger that throws must not let any request bring the process down. */
-  #report(what: Parameters<NonNullable<HttpOptions['onRefused']>>[0]): void {
+  #report(what: Refused): void {
     try {
       this.#options.onRefused?.(what)
     } catch {}

@@ -131,7 +131,20 @@ export interface HttpOptions {
    */
   onRequest?(record: RequestRecord): void
   /** Called for every refused request and closed stream, for logs and metrics. It never gets secrets. */
-  onRefused?(what: { status: number; reason: string; limit?: string }): void
+  onRefused?(what: Refused): void
+}
+
+/** A request that was refused before it was read as a message, or a stream that was cut. */
+export interface Refused {
+  /** The status of the response; 0 if there was none. */
+  status: number
+  reason: string
+  /** The limit that was reached, such as `maxSessions`. */
+  limit?: string | undefined
+  /** The verified caller. Undefined without authentication, and if that failed. */
+  principal?: string | undefined
+  /** The address of the client. Undefined if the runtime has none, and for a stream that was cut. */
+  address?: string | undefined
 }
 
 /** The names of all options of `httpHandler`. */

@@ -48,6 +48,9 @@ export const DRAINING = refuse(503, 'The server is shutting down', {
   headers: { 'retry-after': '5', connection: 'close' },
 })
 
+/** The same where other replicas answer at once. */
+export const DRAINING_REPLICA: Refusal = { ...DRAINING, headers: { ...DRAINING.headers, 'retry-after': '1' } }
+
 /** Nothing is kept in memory instead. */
 export const STORE_DOWN = refuse(503, 'The store that the replicas share cannot be reached', {
   kind: 'store_down',

@@ -154,6 +154,8 @@ export interface Service {
   shareWith?(shared: SharedServices): void
   /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */
   useKeys?(keys: KeyRing): void
+  /** Replaces limits of the server, by their names in `createServer({ limits })`. Called before the first message. */
+  useLimits?(limits: Readonly<Record<string, unknown>>): void
 }
 
 export const isService = (value: unknown): value is Service =>

@@ -3,18 +3,26 @@
 import type { Params } from '../../jsonrpc/message.ts'
 import type { TraceContext } from '../model/trace-context.ts'
 
-/** A request that a client is about to send. */
-export interface OutgoingRequest {
-  readonly method: string
-  readonly params: Params
+/** What a client is connected to. */
+export interface ConnectedTo {
   /** The protocol revision of the connection. */
   readonly revision: string
   /** The URL of a server over HTTP, without its query; undefined for other servers. */
   readonly url: string | undefined
 }
 
+/** A request that a client is about to send. */
+export interface OutgoingRequest extends ConnectedTo {
+  readonly method: string
+  readonly params: Params
+}
+
 /** A function around every request of a client. It sends the request with the trace context that the server gets. */
-export type AroundRequest = (request: OutgoingRequest, send: (trace?: TraceContext) => Promise<Params>) => Promise<Params>
+export interface AroundRequest {
+  (request: OutgoingRequest, send: (trace?: TraceContext) => Promise<Params>): Promise<Params>
+  /** Called when a session begins. The function that it returns is called when the session ends, with an error if one ended it. */
+  session?(connected: ConnectedTo): (error?: Error) => void
+}
 
 /** An action that a host is about to decide about and to perform. */
 export interface HostAction {

@@ -20,7 +20,7 @@ local time = now()
 local session = head(text)
 local record = string.sub(text, session.at)
 local due = 0
-if time - session.renewed > session.life / 2 then
+if time - session.renewed > session.life / 10 then
   due = 1
   session.renewed = time
   redis.call('SET', KEYS[1], sessionText(session, record), 'KEEPTTL')

@@ -14,7 +14,7 @@ export function memorySessions(
   const touch = (sid: string, session: SessionState): EnteredSession => {
     const at = now()
     sessions.renew(sid, session.ttlAt(at))
-    const isTopicRenewalDue = at - session.topicsRenewedAt > session.life.ttlMs / 2
+    const isTopicRenewalDue = at - session.topicsRenewedAt > session.life.ttlMs / 10
     if (isTopicRenewalDue) session.topicsRenewedAt = at
     return { record: session.record, revision: session.revision, isTopicRenewalDue }
   }

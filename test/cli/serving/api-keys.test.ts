@@ -5,11 +5,13 @@ import { serveOptions } from '../../../src/cli/serving/serve-options.ts'
 import { API_KEYS } from '../../../src/cli/serving/setting-kinds.ts'
 import type { Output } from '../../../src/cli/shared-terminal.ts'
 import type { RequestHead } from '../../../src/http/index.ts'
+import { createServer } from '../../../src/server/index.ts'
 
 const serving = (given: Readonly<Record<string, unknown>>) => {
   const values: Readonly<Record<string, unknown>> = { workers: 0, logFormat: 'none', ...given }
   const settings = { get: (name: string) => values[name], sourceOf: (name: string) => `from ${name}` } as unknown as Settings
-  return serveOptions(settings, undefined, { stream: new PassThrough() } as unknown as Output)
+  const stderr = { stream: new PassThrough() } as unknown as Output
+  return serveOptions(settings, { service: createServer({ name: 'x', version: '1' }), keys: undefined, stderr })
 }
 
 const headOf = (key: string): RequestHead => {

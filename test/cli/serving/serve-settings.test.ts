@@ -36,8 +36,8 @@ async function start(cwd: string, args: readonly string[], env: Record<string, s
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  await expect.poll(() => said, { timeout: 25_000 }).toMatch(/Serving .* at http\S+ /)
-  return { child, url: /http:\/\/[^\s]+/.exec(said)?.[0] as string, said: () => said }
+  await expect.poll(() => said, { timeout: 25_000 }).toMatch(/Serving .* at http\S+[ "]/)
+  return { child, url: /http:\/\/[^\s"]+/.exec(said)?.[0] as string, said: () => said }
 }
 
 test('an operator configures it with a file and the environment alone', async () => {
@@ -74,6 +74,36 @@ test('an operator configures it with a file and the environment alone', async ()
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
   expect(said().match(/Serving/g)).toHaveLength(1)
+})
+
+test('standard error is JSON with the reference of an error, and a server limit and a card need no code', async () => {
+  const broken = `${SERVER}server.tool('broken', () => { throw new Error('two\\nlines') })\n`
+  const { url, said } = await start(folderWith({ 'server.mjs': broken }), ['server.mjs', '--http', '0', '--limit', 'toolCalls=0.001/2'], {
+    PORTICO_LOG_FORMAT: 'json',
+    PORTICO_CARD_NAME: 'com.example/greeter',
+    PORTICO_CARD_DESCRIPTION: 'Greets',
+    PORTICO_CARD_URL: 'https://mcp.example.com/mcp',
+  })
+  const failed = await askModern(url, callTool('broken'))
+  const reference = /reference ([\w-]+)/.exec(failed.text)?.[1] as string
+  const lines = (): Record<string, unknown>[] =>
+    said()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  await expect.poll(lines).toContainEqual(expect.objectContaining({ outcome: 'tool_error', reference }))
+  expect(lines()).toContainEqual(expect.objectContaining({ level: 'error', message: expect.stringMatching(`${reference}.*two\nlines`) }))
+  expect((await askModern(url, callTool('pid'))).message).toHaveProperty('result')
+  expect((await askModern(url, callTool('pid'))).message.error?.data).toMatchObject({ limit: 'toolCalls' })
+  expect((await http(`${url}/server-card`, GET)).message).toMatchObject({ name: 'com.example/greeter', version: '1.0.0' })
+  expect((await http(new URL('/.well-known/ai-catalog.json', url).href, GET)).status).toBe(200)
+})
+
+test('the help shows the flags that change something, and their values', async () => {
+  const { stdout } = await portico(['serve', '--help'])
+  for (const flag of ['--no-sessions ', '--no-legacy-sse ', '--health ', '--trust-proxy <number|true|false>', '--workers <auto|number>'])
+    expect(stdout).toContain(flag)
+  for (const flag of ['  --sessions', '--no-health']) expect(stdout).not.toContain(flag)
 })
 
 test('--show-config prints every setting with its source, and hides secrets', async () => {
@@ -117,6 +147,10 @@ test('mistakes name their place, and end the command with the code for it', asyn
   expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('serve needs a file') })
   const auth = await portico(['serve', 'server.mjs', '--http', '--auth-scopes', 'a'], { cwd })
   expect(auth).toMatchObject({ code: 8, stderr: expect.stringContaining('--auth-scopes: authIssuers is missing') })
+  const card = await portico(['serve', 'server.mjs', '--http', '--card-name', 'com.example/x'], { cwd })
+  expect(card).toMatchObject({ code: 8, stderr: expect.stringContaining('--card-name: cardDescription is missing') })
+  const short = await portico(['serve', 'server.mjs', '--http', '--show-config'], { cwd, env: { PORTICO_API_KEYS: 'ci=short' } })
+  expect(short).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_API_KEYS: apiKeys must be a list of name=key, with 16') })
   const tls = await portico(['serve', 'server.mjs', '--http', '--tls-cert-file', 'x'], { cwd })
   expect(tls).toMatchObject({ code: 8, stderr: expect.stringContaining('--tls-cert-file: tlsKeyFile is missing') })
 })
@@ -149,6 +183,6 @@ test('lines of requests as text are one line each, whatever a client sends', asy
   await askModern(url, { method: 'x\u001b[2J\ny' }).catch(() => {})
   await http(url, { method: 'PUT', isBare: true })
   await expect.poll(said).toMatch(/^\S+Z info tools\/call pid ok [\d.]+ ms 127\.0\.0\.1$/m)
-  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405$/m)
+  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 127\.0\.0\.1$/m)
   expect(said()).not.toContain('\u001b[2J')
 })

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type Flags, readSettings, type Settings } from '../../../src/cli/serving/read-settings.ts'
 import { flagOf, LIMITS, SETTINGS, variableOf } from '../../../src/cli/serving/settings.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/index.ts'
+import { DEFAULT_LIMITS } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()
@@ -50,7 +51,12 @@ const VALUES: Record<string, [text: string, value: unknown]> = {
   authResource: ['https://mcp.example/mcp', 'https://mcp.example/mcp'],
   authScopes: ['a,b', ['a', 'b']],
   authAudience: ['x', 'x'],
-  apiKeys: ['ann=one, bob=two', ['ann=one', 'bob=two']],
+  cardName: ['com.example/x', 'com.example/x'],
+  cardDescription: ['Does x', 'Does x'],
+  cardTitle: ['X', 'X'],
+  cardUrl: ['https://mcp.example/mcp', 'https://mcp.example/mcp'],
+  cardCatalog: ['no', false],
+  apiKeys: ['ann=one-key-of-anns-0, bob=two-key-of-bobs-0', ['ann=one-key-of-anns-0', 'bob=two-key-of-bobs-0']],
   store: ['redis://user:pass@host', 'redis://user:pass@host'],
   storePrefix: ['p:', 'p:'],
   keys: ['k'.repeat(32), ['k'.repeat(32)]],
@@ -68,6 +74,10 @@ const VALUES: Record<string, [text: string, value: unknown]> = {
   maxConnectionsPerAddress: ['false', false],
   'limits.failedLogins': ['0.5/10', { perSecond: 0.5, burst: 10 }],
   'limits.maxSessionsPerAddress': ['false', false],
+  'limits.toolCalls': ['1/20', { perSecond: 1, burst: 20 }],
+  'limits.completions': ['false', false],
+  'limits.logMessages': ['2/4', { perSecond: 2, burst: 4 }],
+  'limits.progressNotices': ['false', false],
 }
 const valueFor = (name: string): [string, unknown] => VALUES[name] ?? ['7', 7]
 
@@ -108,7 +118,9 @@ test('JSON is a configuration file, too', async () => {
 test('names of flags and variables follow from the name, and every limit is a setting', () => {
   expect([flagOf('allowedHosts'), variableOf('allowedHosts')]).toEqual(['--allowed-hosts', 'PORTICO_ALLOWED_HOSTS'])
   expect([flagOf('limits.maxSessions'), variableOf('limits.maxSessions')]).toEqual(['--limit maxSessions', 'PORTICO_LIMIT_MAX_SESSIONS'])
-  expect(LIMITS.map(({ name }) => name.replace('limits.', '')).sort()).toEqual(Object.keys(DEFAULT_HTTP_LIMITS).sort())
+  expect(LIMITS.map(({ name }) => name.replace('limits.', '')).sort()).toEqual(
+    Object.keys({ ...DEFAULT_HTTP_LIMITS, ...DEFAULT_LIMITS }).sort(),
+  )
 })
 
 describe('secrets', () => {

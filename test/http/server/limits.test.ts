@@ -58,7 +58,12 @@ describe('requests at the same time', () => {
     expectFull(await askModern(url, callTool('hi')), 503, 'maxInFlight', 3)
     expectFull(await session.ask({ ...callTool('hi'), id: 2 }), 503, 'maxInFlight', 3)
     expectFull(await http(url, { body: initializeMessage('2025-11-25') }), 503, 'maxInFlight', 3)
-    expect(onRefused).toHaveBeenCalledWith({ status: 503, reason: expect.stringContaining('maxInFlight'), limit: 'maxInFlight' })
+    expect(onRefused).toHaveBeenCalledWith({
+      status: 503,
+      reason: expect.stringContaining('maxInFlight'),
+      limit: 'maxInFlight',
+      address: '127.0.0.1',
+    })
     // What wants no answer is taken all the same: it may be what a call in hand waits for.
     expect((await session.post({ jsonrpc: '2.0', method: 'notifications/x' })).status).toBe(202)
     go.open()
@@ -555,7 +560,7 @@ describe('what one request may hold', () => {
       if (status === 200) continue
       expect(answer.headers.connection).toBe('close')
       expect(answer.message.error).toMatchObject({ code: -32600, message: 'The message is longer than 2000 bytes (limits.maxBodyBytes)' })
-      expect(onRefused).toHaveBeenCalledWith({ status: 413, reason: expect.any(String), limit: 'maxBodyBytes' })
+      expect(onRefused).toHaveBeenCalledWith({ status: 413, reason: expect.any(String), limit: 'maxBodyBytes', address: '127.0.0.1' })
     }
   })
 })

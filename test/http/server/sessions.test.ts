@@ -163,7 +163,12 @@ describe('a session of somebody else', () => {
     for (const { status, text } of stolen) expect([status, (JSON.parse(text) as Message).error]).toEqual([404, NOT_FOUND])
     expect(called).not.toHaveBeenCalled()
     expect(onRefused).toHaveBeenCalledTimes(8)
-    expect(onRefused).toHaveBeenCalledWith({ status: 404, reason: 'Session not found' })
+    expect(onRefused).toHaveBeenCalledWith({
+      status: 404,
+      reason: 'Session not found',
+      principal: expect.any(String),
+      address: '127.0.0.1',
+    })
     expect(JSON.stringify(onRefused.mock.calls)).not.toContain(alice.id)
     expect((await alice.ask(callTool('spy'))).status).toBe(200)
     server.log.error('for alice')

@@ -1,7 +1,7 @@
 /** Both ends of a reply without a socket, under the hand of a test. */
 
 import type { Clock } from '../../../src/base/clock.ts'
-import type { EventSink, Headers, HttpReply } from '../../../src/http/server/runtime/request-reply.ts'
+import type { EventSink, Headers, HttpReply, HttpRequestView } from '../../../src/http/server/runtime/request-reply.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/index.ts'
 
 /** A reader that takes what a test says it takes. */
@@ -33,6 +33,8 @@ export class TestSink implements EventSink {
 export class TestReply implements HttpReply {
   extraHeaders: Headers | undefined
   endsAt: number | undefined
+  request: HttpRequestView | undefined
+  principal: string | undefined
   onGone: (() => void) | undefined
   isGone = false
   readonly sent: { status: number; body: string | undefined }[] = []

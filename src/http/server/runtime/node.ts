@@ -75,6 +75,8 @@ export class NodeRequestReply implements HttpRequestView, HttpReply, ListNode<No
   readonly url: string
   extraHeaders: Headers | undefined
   endsAt: number | undefined
+  request: HttpRequestView | undefined
+  principal: string | undefined
   onGone: (() => void) | undefined
   isGone = false
   proxies = 0

@@ -55,6 +55,9 @@ export interface HttpReply {
   extraHeaders: Headers | undefined
   /** When a stream must end because the caller's credentials expire, on the clock of the endpoint. */
   endsAt: number | undefined
+  /** The request and its verified caller, for the report of a refusal. */
+  request: HttpRequestView | undefined
+  principal: string | undefined
   /** Sends the complete response. */
   send(status: number, headers: Headers, body?: string): void
   /** The same for a body in three parts, the middle one as bytes. Absent where that is not faster. */

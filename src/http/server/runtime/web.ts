@@ -123,6 +123,8 @@ function decode(chunks: readonly Uint8Array[]): string {
 export class WebReply implements HttpReply {
   extraHeaders: PlainHeaders | undefined
   endsAt: number | undefined
+  request: HttpRequestView | undefined
+  principal: string | undefined
   onGone: (() => void) | undefined
   readonly response: Promise<Response>
   // Keeps the request alive: the signal of a garbage-collected request never fires.

@@ -37,8 +37,9 @@ export class SessionEntries {
     const { store, limits } = options
     this.#options = options
     this.#store = store
-    this.#topicLifeMs = limits.sessionIdleMs * 1.5
     this.#room = new RoomForSessions(store, options.onEnded)
+    // A tenth more than the session lives, because it is renewed ten times in that time. Until then an expired session is counted.
+    this.#topicLifeMs = limits.sessionIdleMs * 1.1
     this.ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
   }
 

@@ -2,6 +2,7 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { randomId, toBase64Url } from '../../../base/bytes.ts'
+import { McpError } from '../../../protocol/errors.ts'
 import type { Counters } from '../../../protocol/interfaces/counters.ts'
 
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
@@ -53,7 +54,7 @@ export class SessionIds {
   async renew(now: number): Promise<void> {
     if (!this.#key) return
     this.#renewedAt = now
-    const secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    const secret = await this.#keep()
     if (secret === this.#secret) return
     this.#secret = secret
     this.#key = importKey(secret)
@@ -61,20 +62,41 @@ export class SessionIds {
   }
 
   async #codeOf(random: string, principal: string | undefined): Promise<string> {
-    this.#key ??= this.#sharedKey()
-    const key = await this.#key.catch((error: unknown) => {
-      // The store may work at the next request.
-      this.#key = undefined
-      throw error
-    })
+    const key = await this.#ready()
     const code = await crypto.subtle.sign('HMAC', key, encoder.encode(JSON.stringify([random, principal])))
     return toBase64Url(new Uint8Array(code)).slice(0, MAC_CHARS)
   }
 
+  /** Why this replica cannot open what the others store. Undefined if it can, and while the store does not answer. */
+  async fault(): Promise<string | undefined> {
+    try {
+      await this.#ready()
+    } catch (error) {
+      if (error instanceof McpError && error.code === 'ERR_STORE') return error.message
+    }
+    return undefined
+  }
+
+  #ready(): Promise<SigningKey> {
+    this.#key ??= this.#sharedKey()
+    return this.#key.catch((error: unknown) => {
+      // The store may work at the next request.
+      this.#key = undefined
+      throw error
+    })
+  }
+
   /** The secret of the first replica counts for all. */
   async #sharedKey(): Promise<SigningKey> {
-    this.#secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    this.#secret = await this.#keep()
     return importKey(this.#secret)
+  }
+
+  /** Seals it again each time. It never expires while a replica lives, and would need the first key for ever. */
+  async #keep(): Promise<string> {
+    const secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    await this.#counters.put(SECRET, secret, this.#lifeMs)
+    return secret
   }
 }
 

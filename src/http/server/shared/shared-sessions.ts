@@ -13,6 +13,7 @@ import type { LegacyRelay, LegacySse } from '../legacy-sse.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
+import type { HealthCheck } from '../operations/health.ts'
 import type { HttpOptions } from '../options.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
@@ -198,6 +199,12 @@ export class SharedSessions implements SessionEndpoint {
     this.#isDraining = true
     this.#dead.stop()
     this.#services.tails.breakOffAll()
+  }
+
+  /** A replica that cannot read what the others store gets no requests: the others can answer, and an update that brings wrong keys ends here. */
+  readonly checkKeys: HealthCheck = async () => {
+    const reason = this.#store.health() === undefined ? await this.#entries.ids.fault() : undefined
+    return reason === undefined ? undefined : { state: 'down', reason }
   }
 
   /** Leaves what runs here to the other replicas. The sessions live on there. */

@@ -2,7 +2,7 @@
 
 import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
-import { busyFixed, DRAINING, type Refusal, refuse } from '../refusal.ts'
+import { busyFixed, DRAINING_REPLICA, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
 import { eventIdOf, readEventId } from './event-ids.ts'
@@ -35,7 +35,7 @@ export class StreamReaders {
     if (!place) return refuse(400, 'The last event id does not belong to this session')
     const { stream, position } = place
     const isStanding = stream === STANDING_STREAM
-    if (isStanding && isDraining) return DRAINING
+    if (isStanding && isDraining) return DRAINING_REPLICA
     const usage = this.#usageOf(principal, request.remoteAddress)
     const max = limits.maxStreamsPerSession
     const checkRoom = (): Refusal | undefined =>
