@@ -188,7 +188,8 @@ export class ClientSession implements ClientDialect {
     if (error.code === 'ERR_ANSWER_INVALID') {
       // The text may contain the person's input, which must not be sent.
       this.#settings.onWarning(error.message)
-      return { code: INTERNAL_ERROR, message: 'The answer does not match the question' }
+      const expected = isObject(error.data) && typeof error.data.expected === 'string' ? `: ${error.data.expected}` : ''
+      return { code: INTERNAL_ERROR, message: `The answer does not match the question${expected}` }
     }
     const object: ErrorObject = { code: this.revision.errorCode(error.code), message: error.message }
     if (error.data !== undefined) object.data = error.data
