@@ -2,6 +2,7 @@
 
 import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
+import { orAborted, orTimeout } from '../../base/wait.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import { type ErrorObject, type Id, INTERNAL_ERROR, isId, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
@@ -101,12 +102,22 @@ export class ClientSession implements ClientDialect {
     await this.request('logging/setLevel', { level }, {})
   }
 
-  /** Changes of lists are sent without a subscription; only resources need one. */
+  /** Changes of lists are sent without a subscription, on a stream that may still be opening; only resources need one. */
   listenTo(filter: SubscriptionFilter): Promise<void> {
     const wanted = new Set(filter.resourceSubscriptions)
-    const step = this.#listening.catch(() => {}).then(() => this.#subscribeTo(wanted))
+    const step = this.#listening
+      .catch(() => {})
+      .then(() => (wanted.size + this.#subscribed.size > 0 ? this.#subscribeTo(wanted) : this.#hear()))
     this.#listening = step
     return step
+  }
+
+  #hear(): Promise<void> {
+    const { deadlines, limits, over } = this.#settings
+    const ms = limits.timeoutMs
+    return orTimeout(orAborted(this.#openLink.listening, over.signal), { deadlines, ms }, () => {
+      throw new McpError('ERR_TIMEOUT', `Changes are not heard within ${ms} ms (limits.timeoutMs)`)
+    })
   }
 
   announceRoots(): void {
