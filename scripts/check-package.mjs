@@ -14,7 +14,7 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 45, without: ['server', 'node'] },
-  { subpath: 'portico/server', maxKb: 48, without: ['client', 'node'] },
+  { subpath: 'portico/server', maxKb: 48.5, without: ['client', 'node'] },
   { subpath: 'portico/client', maxKb: 43, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 12.5, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 33, without: ['server', 'client'] },

@@ -235,12 +235,13 @@ async function personally<T extends { action: ElicitResult['action'] }>(
 
 /** What the fields of a form expect, in words that a server may read: without the person's input. */
 function expectedBy({ properties }: FormSchema, issues: readonly Issue[]): string {
-  const known = issues.flatMap(({ path, message }) => {
-    const expected = /^expected .*?(?=, got |$)|^.* is required$/s.exec(message)?.[0]
-    if (path.length === 0) return expected === undefined ? [] : [{ path, message: expected }]
-    return Object.hasOwn(properties, path[0] as string) ? [{ path: path.slice(0, 1), message: expected ?? 'invalid' }] : []
-  })
-  return describeIssues(known)
+  const known = issues.filter(({ path: [field] }) => field === undefined || Object.hasOwn(properties, field))
+  return describeIssues(
+    known.map(({ path, message }) => ({
+      path: path.slice(0, 1),
+      message: /^expected .*?(?=, got |$)|^.* is required$/s.exec(message)?.[0] ?? 'invalid',
+    })),
+  )
 }
 
 /** The initial values of a form. */

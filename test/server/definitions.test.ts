@@ -88,7 +88,7 @@ describe('calls in the form of other libraries', () => {
     ['tool', ['a', 'text', { city: z.string() }, run], `${tool}server.tool("a", "text", object, function)`],
     ['tool', ['a', {}, {}, run], `${tool}server.tool("a", object, object, function)`],
     ['tool', ['a', null, run], `${tool}server.tool("a", null, function)`],
-    ['tool', [{ name: 'a', execute: run }], `${tool}server.tool(object, undefined)`],
+    ['tool', [{ name: 'a', execute: run }], `${tool}server.tool(object)`],
     ['resource', ['conf', 'config://app', run], `${resource}server.resource("conf", "config://app", function)`],
     ['resource', ['conf', 'config://app', {}, run], `${resource}server.resource("conf", "config://app", object, function)`],
     ['resource', ['config://app', run], `${resource}server.resource("config://app", function)`],
