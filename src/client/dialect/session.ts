@@ -114,9 +114,8 @@ export class ClientSession implements ClientDialect {
 
   #hear(): Promise<void> {
     const { deadlines, limits, over } = this.#settings
-    const ms = limits.timeoutMs
-    return orTimeout(orAborted(this.#openLink.listening, over.signal), { deadlines, ms }, () => {
-      throw new McpError('ERR_TIMEOUT', `Changes are not heard within ${ms} ms (limits.timeoutMs)`)
+    return orTimeout(orAborted(this.#openLink.listening, over.signal), { deadlines, ms: limits.timeoutMs }, () => {
+      throw new McpError('ERR_TIMEOUT', 'Changes are not heard in time (limits.timeoutMs)')
     })
   }
 

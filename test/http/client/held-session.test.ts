@@ -163,7 +163,7 @@ test.each([
   expect([fault === undefined, it.hasId]).toEqual([isTaken, isTaken])
 })
 
-test('messages may have been missed when the stream opens late or its last events are gone, and not otherwise', async () => {
+test('messages count as missed only when the stream opens late or its last events are gone', async () => {
   const { it, last, onMissed } = session()
   it.hold()
   it.begin()
