@@ -87,15 +87,18 @@ export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL
   }
   if (error instanceof McpError) {
     const { code, data } = error
-    const message = code === 'ERR_CONSENT' ? error.message.replace(HOST_ADVICE, '') : error.message
+    const message = withoutLibraryAdvice(error)
     return explained(exitNameOf(code), `${message} (${code})`, { kind: 'local', code, data }, adviceFor(error, asking))
   }
   const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
 }
 
-/** The hint below an error says the same, and knows the options of the command. */
-const HOST_ADVICE = /\. Run it once in a terminal, add a rule .*$/s
+/** Without the advice for programs. The hint below an error says the same, and knows the options of the command. */
+function withoutLibraryAdvice({ code, message, data }: McpError): string {
+  if (code === 'ERR_AUTH' && isObject(data) && typeof data.refusal === 'string') return data.refusal
+  return code === 'ERR_CONSENT' ? message.replace(/\. Run it once in a terminal, add a rule .*$/s, '') : message
+}
 
 function explained(
   exit: ExitName,
@@ -122,7 +125,7 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     case 'ERR_INSECURE':
       return 'Use --insecure to allow an unencrypted connection'
     case 'ERR_AUTH':
-      return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
+      return loginAdvice(data)
     case 'ERR_CONSENT':
       return consentAdvice(asking)
     case 'ERR_QUARANTINED':
@@ -137,6 +140,14 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     default:
       return undefined
   }
+}
+
+function loginAdvice(data: unknown): string {
+  if (isObject(data) && data.reason === 'refused') {
+    const option = data.header === 'authorization' ? 'Authorization: Bearer KEY' : `${asText(data.header)}: KEY`
+    return `If it gave you a key, send it with -H '${option}' (for a configured server: add it again with this option)`
+  }
+  return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
 }
 
 /** The server that an error of the host is about. */

@@ -12,7 +12,7 @@ import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import type { Root } from '../protocol/model/roots.ts'
 import { type CreateMessageParams, type CreateMessageResult, checkConversation } from '../protocol/model/sampling.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
-import { describeIssues } from '../protocol/schema/json-schema.ts'
+import { describeIssues, type Issue } from '../protocol/schema/json-schema.ts'
 import type { ClientLimits } from './limits.ts'
 import { checkRoots } from './roots.ts'
 
@@ -170,7 +170,10 @@ export class Answerer {
     // Defaults are not added to a given content: the person may have removed them.
     const content = answer.content === undefined ? defaults : given(answer.content)
     const checked = validate(content)
-    if (!checked.ok) throw new McpError('ERR_ANSWER_INVALID', `The answer does not fit the form: ${describeIssues(checked.issues)}`)
+    if (!checked.ok)
+      throw new McpError('ERR_ANSWER_INVALID', `The answer does not fit the form: ${describeIssues(checked.issues)}`, {
+        data: { expected: expectedBy(requestedSchema, checked.issues) },
+      })
     return { action: 'accept', content: content as NonNullable<ElicitResult['content']> }
   }
 
@@ -228,6 +231,17 @@ async function personally<T extends { action: ElicitResult['action'] }>(
     if (error instanceof Cancelled) return { action: 'cancel' }
     throw error
   }
+}
+
+/** What the fields of a form expect, in words that a server may read: without the person's input. */
+function expectedBy({ properties }: FormSchema, issues: readonly Issue[]): string {
+  const known = issues.filter(({ path: [field] }) => field === undefined || Object.hasOwn(properties, field))
+  return describeIssues(
+    known.map(({ path, message }) => ({
+      path: path.slice(0, 1),
+      message: /^expected .*?(?=, got |$)|^.* is required$/s.exec(message)?.[0] ?? 'invalid',
+    })),
+  )
 }
 
 /** The initial values of a form. */

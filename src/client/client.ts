@@ -244,7 +244,8 @@ export class Client {
   }
 
   /**
-   * Calls `listener` when a list changes. Resolves with a function that stops it.
+   * Calls `listener` when a list changes. Resolves with a function that stops it, once changes are heard: a list that you
+   * fetch after that is never outdated without a call.
    *
    * @example
    * const stop = await client.onChange('tools', () => refresh())

@@ -150,8 +150,9 @@ export class Connection {
     const link = await this.#target.open()
     const onForgotten = (): void => this.#onForgotten(openLink)
     const onPermitted = (): void => this.#events.onPermitted()
+    const onMissed = (): void => this.#events.onReopened()
     const onClose = (error: Error | undefined): void => this.#onClose(openLink, error)
-    const openLink = new OpenLink(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onPermitted, onClose })
+    const openLink = new OpenLink(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onPermitted, onMissed, onClose })
     if (this.#isClosed) await abandon(openLink)
     this.#openLink = openLink
     const standsAlone = this.#target.hasRemoteSessions === true

@@ -30,6 +30,8 @@ export interface OpenLinkOptions {
   onForgotten?(): void
   /** The credentials changed. */
   onPermitted?(): void
+  /** Messages that belong to no request may have been missed. */
+  onMissed?(): void
   /** The connection ended; without an error when we closed it. */
   onClose(error: Error | undefined): void
 }
@@ -98,6 +100,7 @@ export class OpenLink {
       },
       onForgotten: () => options.onForgotten?.(),
       onPermitted: () => options.onPermitted?.(),
+      onMissed: () => options.onMissed?.(),
       onClose: (error) => this.#closed(error),
     })
   }
@@ -110,6 +113,11 @@ export class OpenLink {
   /** Whether a request waits for a person, for example for a login. */
   get isHeld(): boolean {
     return this.#options.clock.now() - this.#heldAt < HELD_MS
+  }
+
+  /** Resolves when messages that belong to no request are received. */
+  get listening(): Promise<void> {
+    return new Promise((resolve) => (this.#link.whenListening ? this.#link.whenListening(resolve) : resolve()))
   }
 
   /** Whether the server is a process that has written nothing yet. */

@@ -51,6 +51,7 @@ function boundTo(receiver: LinkReceiver): LinkReceiver {
     onLost: (id, error) => receiver.onLost(id, error),
     onHeld: (id) => receiver.onHeld?.(id),
     onPermitted: () => receiver.onPermitted?.(),
+    onMissed: () => receiver.onMissed?.(),
     onForgotten: () => receiver.onForgotten(),
     onClose: (error) => receiver.onClose(error),
   }

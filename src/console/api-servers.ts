@@ -1,7 +1,7 @@
 /** The values of servers: lists, details, settings, checkups. */
 
 import type { Implementation } from '../client/index.ts'
-import type { HostEvent, Review, ServerConnection, ServerLog, ServerSpec } from '../host/index.ts'
+import type { CheckupFinding, HostEvent, Review, ServerConnection, ServerLog, ServerSpec } from '../host/index.ts'
 
 /** How a server is reached. Values that look like secrets are replaced by their length. */
 export type TransportView =
@@ -178,17 +178,7 @@ export interface EnabledServer {
 }
 
 /** A step of a checkup. */
-export interface DoctorFinding {
-  step: string
-  status: 'ok' | 'failed' | 'skipped'
-  ms: number
-  /** The result, or the error. */
-  detail: string
-  /** What to do about it. */
-  advice?: string
-  /** The code of the error, such as ERR_AUTH. */
-  code?: string
-}
+export type DoctorFinding = CheckupFinding
 
 /** The result of a checkup of a server. */
 export interface DoctorReport {

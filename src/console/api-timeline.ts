@@ -3,6 +3,20 @@
 /** What a message is. `invalid`: the server sent something that is no message. */
 export type MessageKind = 'request' | 'result' | 'error' | 'notification' | 'invalid'
 
+/** Which rows of the timeline to show. All given conditions must hold. */
+export interface TimelineFilter {
+  before?: number
+  limit?: number
+  server?: string
+  method?: string
+  kind?: MessageKind
+  /** Only failed answers, or only messages with violations, or only answers that took at least `slowMs`. */
+  only?: 'failed' | 'violations' | 'slow'
+  slowMs?: number
+  /** Text in the method or the name. */
+  q?: string
+}
+
 /** A message between the host and a server, as a row of the timeline. */
 export interface MessageView {
   /** Counts all messages since the console was opened, from 1. */

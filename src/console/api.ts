@@ -32,12 +32,12 @@ import type {
 import type { TaskDetails, TaskView } from './api-tasks.ts'
 import type {
   MessageDetails,
-  MessageKind,
   MessageView,
   RecordedMessage,
   RecordingComparison,
   RecordingView,
   TestView,
+  TimelineFilter,
   TimelinePage,
 } from './api-timeline.ts'
 import type {
@@ -257,18 +257,7 @@ interface ChatRoutes {
 /** Routes for the timeline and for recordings. */
 interface TimelineRoutes {
   'GET /api/timeline': {
-    query: {
-      before?: number
-      limit?: number
-      server?: string
-      method?: string
-      kind?: MessageKind
-      /** Only failed answers, or only messages with violations, or only answers that took at least `slowMs`. */
-      only?: 'failed' | 'violations' | 'slow'
-      slowMs?: number
-      /** Text in the method or the name. */
-      q?: string
-    }
+    query: TimelineFilter
     result: TimelinePage
   }
   'GET /api/timeline/:seq': { params: 'seq'; result: { message: MessageDetails } }

@@ -1,7 +1,7 @@
 /** Watches the source files below a folder, without installed packages. */
 
 import { type FSWatcher, watch } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Maximum number of watched folders: each costs the system a watch. */
@@ -35,10 +35,30 @@ export async function watchSources(folder: string, options: WatchOptions): Promi
 
   const changed = (file: string): void => {
     clearTimeout(timer)
+    if (isClosed) return
     timer = setTimeout(() => onChange(file), QUIET_MS)
   }
 
-  const add = async (path: string): Promise<void> => {
+  const drop = (path: string): void => {
+    for (const [each, watcher] of watchers) {
+      if (each !== path && !each.startsWith(join(path, '/'))) continue
+      watcher.close()
+      watchers.delete(each)
+    }
+  }
+
+  /** A name that is not a source came, went or changed. A folder may have taken the place of another one. */
+  const look = async (path: string): Promise<void> => {
+    const isFolder = await lstat(path).then(
+      (about) => about.isDirectory(),
+      () => false,
+    )
+    drop(path)
+    if (isFolder) await add(path, changed)
+  }
+
+  /** @param onSource called with each source that is in the folder already: no event will tell of it */
+  const add = async (path: string, onSource: (file: string) => void = () => {}): Promise<void> => {
     if (isClosed || watchers.has(path)) return
     if (watchers.size >= MAX_FOLDERS) {
       if (!isFull) onWarning(`More than ${MAX_FOLDERS} folders below ${folder}: changes in the others are not noticed`)
@@ -50,8 +70,7 @@ export async function watchSources(folder: string, options: WatchOptions): Promi
         if (name === null || isSkipped(name)) return
         const file = join(path, name)
         if (isSource(name)) changed(file)
-        // It may be a new folder.
-        else if (isDeep && !name.includes('.')) void add(file)
+        else if (isDeep) void look(file)
       })
       watcher.on('error', () => {
         watcher.close()
@@ -64,7 +83,12 @@ export async function watchSources(folder: string, options: WatchOptions): Promi
     }
     if (!isDeep) return
     const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
-    for (const entry of entries) if (entry.isDirectory() && !isSkipped(entry.name)) await add(join(path, entry.name))
+    for (const entry of entries) {
+      const below = join(path, entry.name)
+      if (isSkipped(entry.name)) continue
+      if (entry.isDirectory()) await add(below, onSource)
+      else if (isSource(entry.name)) onSource(below)
+    }
   }
 
   await add(folder)

@@ -88,7 +88,7 @@ export class ServerState implements FeatureEnvironment {
   #unreported = 0
 
   constructor(options: ServerOptions) {
-    const { name, version, title, description, websiteUrl, icons } = options
+    const { name, version, title, description, websiteUrl, icons } = options ?? {}
     if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '') {
       throw new McpError('ERR_DEFINITION', 'A server needs a name and a version: createServer({ name, version })')
     }

@@ -14,6 +14,7 @@ import type { NamesOf } from './features/completer.ts'
 import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } from './features/prompts.ts'
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
 import type { AnyToolHandler, ArgumentsOf, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
+import { checkedCall, explainMethods } from './foreign-calls.ts'
 import { checkPageUrl } from './input/question.ts'
 import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
@@ -153,7 +154,9 @@ export interface Server extends Service {
  * server.tool('greet', { description: 'Says hello' }, () => 'Hello!')
  * await serveStdio(server)
  */
-export function createServer(options: ServerOptions): Server {
+export function createServer(options: ServerOptions): Server
+export function createServer(options: ServerOptions, more?: unknown): Server {
+  if (more !== undefined) throw new McpError('ERR_DEFINITION', 'createServer takes one object: { name, version, instructions, ... }')
   const serverState = new ServerState(options)
   const channels = new Set<ServerChannel>()
   const stateless = new StatelessRequests(serverState)
@@ -187,12 +190,17 @@ export function createServer(options: ServerOptions): Server {
   const server: Server = {
     name: serverState.info.name,
     version: serverState.info.version,
-    tool: (name: string, definition: unknown, handler?: unknown) =>
-      typeof definition === 'function'
-        ? serverState.tools.define(name, {}, definition as AnyToolHandler)
-        : serverState.tools.define(name, definition as ToolDefinition, handler as AnyToolHandler),
-    resource: (uri, definition, handler) => serverState.resources.define(uri, definition, handler as ResourceHandler<MatchedValues>),
-    prompt: (name, definition, handler) => serverState.prompts.define(name, definition, handler as AnyPromptHandler),
+    tool: (...given: unknown[]) =>
+      serverState.tools.define(
+        ...(checkedCall('tool', typeof given[1] === 'function' ? [given[0], {}, given[1]] : given) as [
+          string,
+          ToolDefinition,
+          AnyToolHandler,
+        ]),
+      ),
+    resource: (...given) =>
+      serverState.resources.define(...(checkedCall('resource', given) as [string, ResourceDefinition, ResourceHandler<MatchedValues>])),
+    prompt: (...given) => serverState.prompts.define(...(checkedCall('prompt', given) as [string, PromptDefinition, AnyPromptHandler])),
     use: (middleware) => serverState.use(middleware),
     mount: (prefix, other, changes) => {
       const inner = states.get(other)
@@ -238,6 +246,7 @@ export function createServer(options: ServerOptions): Server {
     ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
     close,
   }
+  explainMethods(server)
   states.set(server, serverState)
   return server
 }

@@ -4,7 +4,8 @@ import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { form, type JsonSchema, McpError, type Server, ToolError } from '../server/index.ts'
 import { tasks } from '../server/tasks/support.ts'
 
-const object = <const P extends Record<string, JsonSchema>>(
+/** An object schema with a type that TypeScript can infer. */
+export const object = <const P extends Record<string, JsonSchema>>(
   properties: P,
 ): { type: 'object'; properties: P; required: (keyof P & string)[] } => ({
   type: 'object',

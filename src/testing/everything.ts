@@ -20,7 +20,7 @@ import {
   ToolError,
   text,
 } from '../server/index.ts'
-import { addTaskTools, extendWithTasks } from './everything-tasks.ts'
+import { addTaskTools, extendWithTasks, object } from './everything-tasks.ts'
 
 /** One red pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
@@ -40,14 +40,6 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     )
   })
 
-/** An object schema with a type that TypeScript can infer. */
-const object = <const P extends Record<string, JsonSchema>>(
-  properties: P,
-): { type: 'object'; properties: P; required: (keyof P & string)[] } => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-})
 const optional = <const P extends Record<string, JsonSchema>>(properties: P): { type: 'object'; properties: P; required: never[] } => ({
   type: 'object',
   properties,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { watchSources } from '../../src/files/watch-sources.ts'
@@ -50,6 +50,27 @@ test('it runs without a terminal until it is stopped', async () => {
   child.kill('SIGTERM')
   expect(await exit).toBe(0)
 }, 60_000)
+
+test('files that are in a new folder before it is watched are noticed, also where another folder was', async () => {
+  const folder = newFolder()
+  mkdirSync(join(folder, 'old.tools', 'deep'), { recursive: true })
+  const seen: string[] = []
+  const watching = await watchSources(folder, { onChange: (file) => seen.push(file), onWarning: () => {} })
+  const last = () => seen.at(-1)
+  try {
+    mkdirSync(join(folder, 'new.tools', 'deep'), { recursive: true })
+    writeFileSync(join(folder, 'new.tools', 'deep', 'a.ts'), '')
+    await expect.poll(last, { timeout: 20_000 }).toBe(join(folder, 'new.tools', 'deep', 'a.ts'))
+    rmSync(join(folder, 'old.tools'), { recursive: true })
+    mkdirSync(join(folder, 'old.tools', 'deep'), { recursive: true })
+    writeFileSync(join(folder, 'old.tools', 'deep', 'b.ts'), '')
+    await expect.poll(last, { timeout: 20_000 }).toBe(join(folder, 'old.tools', 'deep', 'b.ts'))
+    writeFileSync(join(folder, 'old.tools', 'deep', 'c.ts'), '')
+    await expect.poll(last, { timeout: 20_000 }).toBe(join(folder, 'old.tools', 'deep', 'c.ts'))
+  } finally {
+    watching.close()
+  }
+})
 
 test('changes in new folders are noticed, and those of installed packages are not', async () => {
   const folder = newFolder()

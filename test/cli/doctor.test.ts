@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { apiKeys } from '../../src/auth/index.ts'
 import { Checkup } from '../../src/host/doctor/checkup.ts'
 import { checkUrl } from '../../src/host/doctor/url.ts'
 import { listen } from '../../src/http/index.ts'
@@ -165,6 +166,28 @@ describe('a server at a URL', () => {
     expect(report.findings.find(({ step }) => step === 'well-known')?.status, JSON.stringify(report)).toBe('ok')
     expect(failed?.step, JSON.stringify(report)).toBe('authorization')
     expect(code).toBe(6)
+  })
+
+  test.each([
+    [undefined, 'An API key is required: Authorization: Bearer <key>', 'Authorization: Bearer KEY'],
+    ['x-api-key', 'An API key is required in the header x-api-key', 'x-api-key: KEY'],
+  ])('a server that wants an API key has no login, and the header is named: %s', async (header, words, option) => {
+    const auth = apiKeys({ keys: { ci: 'a-key-of-16-characters' }, ...(header !== undefined && { header }) })
+    const listening = await listen(everythingServer(), { port: 0, handleSignals: false, auth })
+    open.push(listening)
+    const { code, failed, report } = await examine(listening.url)
+    expect(report.findings.find(({ step }) => step === 'well-known')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('names no'),
+    })
+    expect(failed).toMatchObject({ step: 'authorization', advice: expect.stringContaining(`-H '${option}'`) })
+    expect(failed?.detail).toMatch(new RegExp(`HTTP 401 Unauthorized: "${words}"$`))
+    expect(code).toBe(6)
+    const called = await portico(['tools', listening.url], { env: { HOME: newFolder() } })
+    expect(called.stderr).toContain(`send it with -H '${option}'`)
+    expect(called.stderr).toContain(words)
+    expect(called.stderr).not.toMatch(/register|http: \{/)
+    expect(called.code).toBe(6)
   })
 
   test('a server at a URL that is not a server of the protocol fails at the negotiation', async () => {

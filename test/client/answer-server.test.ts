@@ -63,17 +63,23 @@ describe('a form', () => {
   })
 
   test('a form whose answer does not fit is not sent', async () => {
-    const cases: [object, unknown][] = [
-      [{ mail: { type: 'string', format: 'email' }, n: { type: 'integer', maximum: 5 } }, { n: 6 }],
-      [{ choice: { type: 'string', oneOf: [{ const: 'a', title: 'A' }] } }, { choice: 'b' }],
-      [{ several: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, maxItems: 1 } }, { several: ['a', 'b'] }],
-      [{ name: { type: 'string', minLength: 3 } }, { name: 'ab' }],
+    const cases: [object, unknown, string][] = [
+      [{ mail: { type: 'string', format: 'email' }, n: { type: 'integer', maximum: 5 } }, { n: 66 }, ': n: expected at most 5'],
+      [{ choice: { type: 'string', enum: ['a'] } }, { choice: 'mine' }, ': choice: expected one of "a"'],
+      [{ choice: { type: 'string', oneOf: [{ const: 'a', title: 'A' }] } }, { choice: 'mine' }, ': choice: expected "a"'],
+      [
+        { several: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, maxItems: 1 } },
+        { several: ['a', 'b'] },
+        ': several: expected at most 1 item',
+      ],
+      [{ name: { type: 'string', minLength: 9 } }, { name: 'mine' }, ': name: expected at least 9 characters'],
     ]
-    for (const [properties, content] of cases) {
+    // The server learns which field is wrong, and never what the person typed.
+    for (const [properties, content, words] of cases) {
       const { error } = await asked('elicitation/create', form(properties), {
         elicit: () => ({ action: 'accept', content: content as never }),
       })
-      expect(error).toEqual({ code: -32603, message: 'The answer does not match the question' })
+      expect(error).toEqual({ code: -32603, message: `The answer does not match the question${words}` })
     }
   })
 

@@ -36,7 +36,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'A foreign URL is not fetched, or its redirect is not followed. data.reason says why, such as an address that is not public.',
   ERR_STORE: 'Stored data could not be written or locked. The earlier data is intact.',
   ERR_STORE_DOWN: 'The store that replicas share cannot be reached. Try again later.',
-  ERR_AUTH: 'Authorization failed. data.reason names the step; data.error has the OAuth error code, if there is one.',
+  ERR_AUTH:
+    'Authorization failed. data.reason names the step, refused for status 401; data.error has the OAuth error code, data.header the header of a key.',
   ERR_EXIT: 'A server process ended unexpectedly. The message has its exit code and its last output.',
   ERR_SPAWN: 'A server process could not be started.',
   ERR_ANSWER_INVALID: 'An answer from a handler, or a result from the peer, has an invalid shape.',

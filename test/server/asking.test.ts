@@ -942,3 +942,19 @@ describe.each(withElicitation)('the name of a question in %s', (revision) => {
     if (code !== undefined) expect(failure).toMatchObject({ code, message })
   })
 })
+
+describe('an answer that only the schema of the server refuses', () => {
+  const even = z.object({ days: z.number().refine((days) => days % 2 === 0, 'must be even') })
+  test.each(withElicitation)('an answer of a program that does not fit ends the call after one question in %s', async (revision) => {
+    const server = serverOf((ctx) => ctx.elicit('days', 'How many?', even))
+    let asked = 0
+    const elicit = () => {
+      asked++
+      return { action: 'accept' as const, content: { days: 3 } }
+    }
+    const { client } = await pair(server, { revision, answer: { elicit } })
+    await expect(client.call('run')).rejects.toThrow('The answer to elicitation/create is invalid: content.days: must be even')
+    expect(asked).toBe(1)
+    await client.close()
+  })
+})

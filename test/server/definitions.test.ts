@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listen } from '../../src/http/index.ts'
 import { connect } from '../../src/index.ts'
@@ -75,4 +75,42 @@ test('a question without a session says that the server keeps none', async () =>
   )
   await client.close()
   await http.close()
+})
+
+describe('calls in the form of other libraries', () => {
+  const run = (): string => 'x'
+  const tool = 'Expected server.tool(name, { description, input: z.object({ ... }) }, handler), got '
+  const resource = 'Expected server.resource(uri, { name }, handler), got '
+  const prompt = 'Expected server.prompt(name, { description, input: z.object({ ... }) }, handler), got '
+  test.each<[string, unknown[], string]>([
+    ['tool', ['a', 'text', run], `${tool}server.tool("a", "text", function)`],
+    ['tool', ['a', { city: z.string() }, run], `${tool}a schema in the definition, as "city"`],
+    ['tool', ['a', 'text', { city: z.string() }, run], `${tool}server.tool("a", "text", object, function)`],
+    ['tool', ['a', {}, {}, run], `${tool}server.tool("a", object, object, function)`],
+    ['tool', ['a', null, run], `${tool}server.tool("a", null, function)`],
+    ['tool', [{ name: 'a', execute: run }], `${tool}server.tool(object)`],
+    ['resource', ['conf', 'config://app', run], `${resource}server.resource("conf", "config://app", function)`],
+    ['resource', ['conf', 'config://app', {}, run], `${resource}server.resource("conf", "config://app", object, function)`],
+    ['resource', ['config://app', run], `${resource}server.resource("config://app", function)`],
+    ['resource', ['conf', { uriTemplate: 'note://{id}' }, run], 'the call is server.resource(uri, { name }, handler)'],
+    ['prompt', ['a', run], `${prompt}server.prompt("a", function)`],
+    ['prompt', ['a', { city: z.string() }, run], `${prompt}a schema in the definition, as "city"`],
+    ['prompt', ['a', 'text', {}, run], `${prompt}server.prompt("a", "text", object, function)`],
+    ['registerTool', ['a', {}, run], `${tool}server.registerTool()`],
+    ['addTool', [{ name: 'a' }], `${tool}server.addTool()`],
+    ['registerResource', ['a', 'x://y', {}, run], `${resource}server.registerResource()`],
+    ['registerPrompt', ['a', {}, run], `${prompt}server.registerPrompt()`],
+    ['setRequestHandler', [{}, run], 'got server.setRequestHandler()'],
+    ['connect', [{}], 'Expected serveStdio(server) of portico/stdio, or listen(server) of portico/http, got server.connect()'],
+  ])('a call of server.%s with %j says the right call', (method, given, words) => {
+    const server = newServer() as unknown as Record<string, (...given: unknown[]) => unknown>
+    expect(() => server[method]?.(...given)).toThrow(words)
+    expect(Object.keys(server)).not.toContain('registerTool')
+  })
+
+  test('a server that is created with two objects, or with none, says the right call', () => {
+    const create = createServer as (...given: unknown[]) => unknown
+    expect(() => create({ name: 'a', version: '1' }, { capabilities: {} })).toThrow('createServer takes one object')
+    expect(() => create()).toThrow('A server needs a name and a version: createServer({ name, version })')
+  })
 })

@@ -199,16 +199,23 @@ describe('answers', () => {
     expect(listed.result.tools).toHaveLength(1)
   })
 
-  test('answers of the wrong shape, under the wrong name, or missing are asked for again', async () => {
+  test('answers that do not fit their question end the call with the field and what was expected', async () => {
+    proves('R-MRTR-029')
+    const { requestState } = (await round(server)).result
+    for (const [a, words] of [
+      [{ action: 'perhaps' }, 'action: expected one of'],
+      [{ action: 'accept' }, 'content'],
+      [{ action: 'accept', content: { ok: 'yes' } }, 'content.ok: '],
+    ] as const) {
+      const { error } = await round(server, { inputResponses: { a }, requestState })
+      expect(error, JSON.stringify(a)).toMatchObject({ code: -32602, message: expect.stringContaining(`is invalid: ${words}`) })
+    }
+  })
+
+  test('answers under the wrong name, or missing, are asked for again', async () => {
     proves('R-MRTR-032')
     const first = await round(server)
-    for (const inputResponses of [
-      {},
-      { b: accept },
-      { a: { action: 'perhaps' } },
-      { a: { action: 'accept' } },
-      { a: { action: 'accept', content: { ok: 'yes' } } },
-    ]) {
+    for (const inputResponses of [{}, { b: accept }]) {
       const again = await round(server, { inputResponses, requestState: first.result.requestState })
       expect(again.result, JSON.stringify(inputResponses)).toMatchObject({ resultType: 'input_required', inputRequests: { a: {} } })
     }

@@ -3,6 +3,7 @@
 import { safeFetch } from '../fetch/safe-fetch.ts'
 import { oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
 import { discover } from './discovery/discover.ts'
+import { unannounced } from './errors.ts'
 import { DEFAULT_OAUTH_LIMITS } from './fetch-json.ts'
 
 /** Options for `discoverAuthorization`. */
@@ -25,7 +26,7 @@ export interface DiscoveredAuthorization {
 /**
  * Finds the authorization server of a protected MCP server. Reads metadata only.
  *
- * @throws McpError ERR_AUTH when there is no usable metadata
+ * @throws McpError ERR_AUTH when there is no usable metadata. `data.reason` is `unannounced` when there is none at all
  * @example
  * const { issuer } = await discoverAuthorization(new URL('https://server.example/mcp'))
  */
@@ -33,11 +34,12 @@ export async function discoverAuthorization(
   server: URL,
   { challenge, signal = new AbortController().signal }: DiscoverAuthorizationOptions = {},
 ): Promise<DiscoveredAuthorization> {
-  const { resourceMetadata } = oauthChallengeOf(parseChallenges(challenge))
+  const { resourceMetadata, isOther } = oauthChallengeOf(parseChallenges(challenge))
   const { metadata, resource, scopesSupported } = await discover(
     { fetch: safeFetch({ userUrl: server }), limits: DEFAULT_OAUTH_LIMITS, signal },
-    { server, location: resourceMetadata, allowsOtherOrigin: false, allowsLegacy: true, preferred: [], onWarning: () => {} },
+    { server, location: resourceMetadata, allowsOtherOrigin: false, allowsLegacy: !isOther, preferred: [], onWarning: () => {} },
   )
+  if (metadata.isGuessed) throw unannounced(server)
   const { issuer, authorizationEndpoint } = metadata
   return { issuer: issuer ?? new URL(String(authorizationEndpoint)).origin, resource, scopesSupported }
 }

@@ -7,6 +7,8 @@ import { McpError } from '../../protocol/errors.ts'
 
 /** Why a login failed: `error.data.reason` of `ERR_AUTH`. */
 export type AuthFailure =
+  | 'refused' // the server answered 401, and there is no login that helps. data.refusal is what it said, data.header where a key belongs
+  | 'unannounced' // the server wants credentials, but names no authorization server to log in to
   | 'challenge' // the server refuses the request without a usable challenge
   | 'resource-metadata' // the metadata of the server is missing or invalid
   | 'resource-mismatch' // the metadata describes another server
@@ -35,6 +37,13 @@ const ERROR_CODE = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,64}$/
 
 /** The OAuth error code in a response, if it is safe to show. */
 export const errorCode = (value: unknown): string | undefined => (typeof value === 'string' && ERROR_CODE.test(value) ? value : undefined)
+
+/** Nothing says that there is a login: the server may want an API key. */
+export const unannounced = (server: URL): McpError =>
+  authError('unannounced', `${server.origin} wants credentials, but names no authorization server. Send its key as a header`)
+
+export const isUnannounced = (error: unknown): error is McpError =>
+  error instanceof McpError && (error.data as { reason?: unknown } | undefined)?.reason === 'unannounced'
 
 export const isOAuthError = (error: unknown, code: string): boolean =>
   error instanceof McpError && error.code === 'ERR_AUTH' && (error.data as { error?: unknown } | undefined)?.error === code

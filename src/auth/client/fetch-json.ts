@@ -1,6 +1,6 @@
 /** The requests of a login: bounded in time and size, never redirected, with JSON responses. */
 
-import { isObject } from '../../base/json.ts'
+import { objectIn } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { SafeFetch, SafeFetchInit } from '../fetch/safe-fetch.ts'
 
@@ -63,12 +63,7 @@ export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '')
 function parseJson(response: Response, text: string): Record<string, unknown> | undefined {
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return objectIn(text)
 }
 
 function shortReason(error: unknown): string {

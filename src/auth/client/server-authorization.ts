@@ -6,9 +6,9 @@ import type { TokenStore } from '../store/token-store.ts'
 import { type OAuthChallenge, oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
 import { includesAll, scopesIn } from './discovery/scopes.ts'
 import { isSecureUrl } from './discovery/urls.ts'
-import { authError } from './errors.ts'
+import { authError, isUnannounced } from './errors.ts'
 import type { OAuthOptions } from './options.ts'
-import { type Outcome, ServerTokens } from './server-tokens.ts'
+import { type Outcome, ServerTokens, type TokenNeed } from './server-tokens.ts'
 import { isExpired, isFresh } from './tokens/tokens.ts'
 
 /** How long to wait before an operation that was refused in spite of more scopes may cause another login. */
@@ -18,6 +18,7 @@ const MAX_OPERATIONS = 256
 const NO_CHALLENGE: OAuthChallenge = {
   offersBearer: true,
   offersDpop: false,
+  isOther: false,
   resourceMetadata: undefined,
   scope: undefined,
   error: undefined,
@@ -32,6 +33,7 @@ interface Attempts {
 export class ServerAuthorization {
   readonly #server: URL
   readonly #serverTokens: ServerTokens
+  readonly #onWarning: OAuthOptions['onWarning']
   readonly #attempts = new WeakMap<SentRequest, Attempts>()
   /** When more scopes were last requested for an operation. */
   readonly #stepUps = new Map<string, number>()
@@ -41,6 +43,7 @@ export class ServerAuthorization {
 
   constructor(server: URL, options: OAuthOptions, store: TokenStore) {
     this.#server = server
+    this.#onWarning = options.onWarning
     this.#serverTokens = new ServerTokens(server, options, store)
   }
 
@@ -74,9 +77,9 @@ export class ServerAuthorization {
     this.#attempts.set(request, attempts)
     if (await this.#hasOtherTokens(refusedToken)) return true
     if (attempts.wasGranted) return false
-    const outcome = await this.#share(request.signal, (signal) =>
-      this.#serverTokens.authorize({ challenge, refusedToken, needsLogin: attempts.wasRefreshed, version: request.version }, signal),
-    )
+    const need = { challenge, refusedToken, needsLogin: attempts.wasRefreshed, version: request.version }
+    const outcome = await this.#authorize(need, request.signal)
+    if (outcome === 'unannounced') return false
     if (outcome === 'granted') attempts.wasGranted = true
     else attempts.wasRefreshed = true
     return true
@@ -140,8 +143,16 @@ export class ServerAuthorization {
     }
     this.#stepUps.set(request.operation, performance.now())
     const need = { challenge, refusedToken, needsLogin: true, version: request.version }
-    await this.#share(request.signal, (signal) => this.#serverTokens.authorize(need, signal))
-    return true
+    return (await this.#authorize(need, request.signal)) !== 'unannounced'
+  }
+
+  /** Returns `unannounced` if there is no login. The caller then gets the refusal of the server, which says what it wants. */
+  #authorize(need: TokenNeed, signal: AbortSignal): Promise<Outcome | 'unannounced' | undefined> {
+    return this.#share(signal, (shared) => this.#serverTokens.authorize(need, shared)).catch((error: unknown) => {
+      if (!isUnannounced(error)) throw error
+      this.#onWarning?.(error.message)
+      return 'unannounced' as const
+    })
   }
 
   #wasSteppedUp(operation: string): boolean {

@@ -165,7 +165,7 @@ export class ServerTokens {
       server: this.#server,
       location: challenge.resourceMetadata,
       allowsOtherOrigin: allowOtherOrigin,
-      allowsLegacy: allowLegacy,
+      allowsLegacy: allowLegacy && !challenge.isOther,
       preferred: [this.#source?.issuer, ...this.#registration.issuers, issuer],
       onWarning,
     })
@@ -174,10 +174,10 @@ export class ServerTokens {
   async #metadataOf({ issuer, isGuessed }: TokenSource, http: FetchContext): Promise<ServerMetadata> {
     if (this.#metadata?.issuer === issuer) return this.#metadata
     if (isGuessed) return guessedMetadata(issuer)
-    const metadata = await findServerMetadata(http, issuer, rulesFor(this.#server))
-    if (!metadata) throw authError('server-metadata', `${issuer} no longer publishes its metadata`)
-    this.#metadata = metadata
-    return metadata
+    const looked = await findServerMetadata(http, issuer, rulesFor(this.#server))
+    if (looked.kind !== 'found') throw authError('server-metadata', `${issuer} no longer publishes its metadata`)
+    this.#metadata = looked.metadata
+    return looked.metadata
   }
 
   async #revoke(source: TokenSource, tokens: Tokens, signal: AbortSignal): Promise<boolean> {

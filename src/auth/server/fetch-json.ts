@@ -1,6 +1,6 @@
 /** Fetches JSON from an authorization server: bounded in time and size, without redirects. */
 
-import { isObject } from '../../base/json.ts'
+import { objectIn } from '../../base/json.ts'
 import { readBody } from '../fetch/bounded-body.ts'
 
 /** The part of `fetch` that is used for requests to issuers. */
@@ -29,14 +29,5 @@ export async function fetchFromIssuer(url: string, init: RequestInit, bounds: Fe
   const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = bounds
   const tooLarge = () => new Error(`The document is larger than ${maxDocumentBytes} bytes`)
   const bytes = await readBody(response.body, maxDocumentBytes, tooLarge)
-  return { status: response.status, body: parse(new TextDecoder().decode(bytes)) }
-}
-
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return { status: response.status, body: objectIn(new TextDecoder().decode(bytes)) }
 }

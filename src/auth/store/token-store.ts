@@ -1,6 +1,7 @@
 /** Where the OAuth client stores tokens and registrations: the interface, the store in memory, and the entries. */
 
-import { isObject } from '../../base/json.ts'
+import { objectIn } from '../../base/json.ts'
+import { Turns } from '../../base/turns.ts'
 
 /**
  * Stores secrets by key. Keys and values are opaque text. An implementation that writes to a disk must encrypt the values.
@@ -37,17 +38,8 @@ export function memoryTokenStore(): TokenStore {
 
 /** Calls functions with the same key one after the other. */
 export function oneAtATime(): TokenStore['withLock'] {
-  const tails = new Map<string, Promise<unknown>>()
-  return async (key, run) => {
-    const turn = (tails.get(key) ?? Promise.resolve()).then(run, run)
-    const tail = turn.catch(() => {})
-    tails.set(key, tail)
-    try {
-      return await turn
-    } finally {
-      if (tails.get(key) === tail) tails.delete(key)
-    }
-  }
+  const turns = new Turns()
+  return (key, run) => turns.take(key, run)
 }
 
 /** Builds the key of an entry. JSON keeps the parts apart, so that two entries never share a key. */
@@ -55,12 +47,5 @@ export const storeKey = (kind: 'tokens' | 'server' | 'client' | 'bound', ...part
   JSON.stringify([kind, ...parts])
 
 /** Parses an entry. Undefined if there is none or if it is not a JSON object. */
-export function readEntry(text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
+export const readEntry = (text: string | undefined): Record<string, unknown> | undefined =>
+  text === undefined ? undefined : objectIn(text)

@@ -1,5 +1,6 @@
 /** The transports and types of the official SDK, and what has no counterpart. */
 
+import { callOf } from './handlers.ts'
 import type { OfficialSdk } from './official-server.ts'
 import type { Program } from './program.ts'
 import type { Node } from './syntax.ts'
@@ -66,13 +67,57 @@ export function moveTransports(program: Program, sdk: OfficialSdk, servers: Read
   }
 }
 
+/** Whether an expression is a server: a name that holds one, or a member `server` of anything. */
+const isServer = (program: Program, node: Node | undefined, servers: ReadonlySet<string>): boolean =>
+  (program.is(node, 'Identifier') && (servers.has(node.text ?? '') || node.text === 'server')) ||
+  (program.is(node, 'PropertyAccessExpression') && node.name?.text === 'server')
+
+/** The call of Portico for a question that the server of the SDK asks. Undefined if the member is another one. */
+function questionOf(program: Program, access: Node, member: string): string | undefined {
+  const call = callOf(program, access)
+  if (!call) return undefined
+  const declared = program.is(call.parent, 'AwaitExpression') ? call.parent.parent : call.parent
+  const name = program.quoted((program.is(declared, 'VariableDeclaration') ? declared.name?.text : undefined) ?? 'answer')
+  const [params] = call.arguments ?? []
+  const given = program.members(params)
+  const textOf = (member: string): string => shortText(program.valueOf(given?.get(member))) ?? member
+  const where = 'where ctx is the second parameter of the handler'
+  switch (member) {
+    case 'elicitInput':
+      return given?.has('url')
+        ? `write await ctx.elicitUrl(${name}, ${textOf('message')}, ${textOf('url')}), ${where}`
+        : `write await ctx.elicit(${name}, ${textOf('message')}, ${textOf('requestedSchema')}), ${where}: it returns the content, and throws Declined or Cancelled`
+    case 'createMessage':
+      return `write await ctx.sample(${name}, ${shortText(params) ?? 'params'}), ${where}`
+    case 'listRoots':
+      return `write await ctx.roots(), ${where}: it returns the list`
+    default:
+      return undefined
+  }
+}
+
+/** The text of an expression, if it fits into a comment. */
+function shortText(node: Node | undefined): string | undefined {
+  const text = node?.getText()
+  return text !== undefined && text.length <= 80 && !text.includes('\n') ? text : undefined
+}
+
 const KNOWN = ['registerTool', 'registerPrompt', 'registerResource', 'tool', 'prompt', 'resource', 'connect', 'close']
 
 /** Members of the server that Portico does not have. */
 export function todoOtherMembers(program: Program, servers: ReadonlySet<string>): void {
+  const asked = new Set<Node | undefined>()
   for (const node of program.below(program.root)) {
-    if (!program.is(node, 'PropertyAccessExpression') || !program.is(node.expression, 'Identifier')) continue
+    if (!program.is(node, 'PropertyAccessExpression')) continue
     const member = node.name?.text ?? ''
+    const question = isServer(program, node.expression, servers) ? questionOf(program, node, member) : undefined
+    if (question !== undefined) {
+      program.todo(node, question)
+      // The server of `server.server.elicitInput` is said with it.
+      asked.add(node.expression)
+      continue
+    }
+    if (asked.has(node) || !program.is(node.expression, 'Identifier')) continue
     if (!servers.has(node.expression.text ?? '') || KNOWN.includes(member)) continue
     if (/^send\w+ListChanged$/.test(member)) program.todo(node, 'Portico notifies clients of changes itself; remove this')
     else if (member === 'sendLoggingMessage') program.todo(node, 'use server.log.info(data), or log of the context in a handler')

@@ -1,7 +1,7 @@
 /** Edits a value as JSON: in $VISUAL or $EDITOR if set, otherwise on one line. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { isObject } from '../../base/json.ts'
+import { objectIn } from '../../base/json.ts'
 import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 import { jsonText } from '../output/json.ts'
@@ -60,14 +60,5 @@ async function inEditor(
       { value: 'stop', label: 'Stop editing' },
     ])
     if (next === 'stop') throw new Cancelled('Editing was stopped')
-  }
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

@@ -2,6 +2,7 @@
 
 import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
+import { orAborted, orTimeout } from '../../base/wait.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import { type ErrorObject, type Id, INTERNAL_ERROR, isId, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
@@ -101,12 +102,21 @@ export class ClientSession implements ClientDialect {
     await this.request('logging/setLevel', { level }, {})
   }
 
-  /** Changes of lists are sent without a subscription; only resources need one. */
+  /** Changes of lists are sent without a subscription, on a stream that may still be opening; only resources need one. */
   listenTo(filter: SubscriptionFilter): Promise<void> {
     const wanted = new Set(filter.resourceSubscriptions)
-    const step = this.#listening.catch(() => {}).then(() => this.#subscribeTo(wanted))
+    const step = this.#listening
+      .catch(() => {})
+      .then(() => (wanted.size + this.#subscribed.size > 0 ? this.#subscribeTo(wanted) : this.#hear()))
     this.#listening = step
     return step
+  }
+
+  #hear(): Promise<void> {
+    const { deadlines, limits, over } = this.#settings
+    return orTimeout(orAborted(this.#openLink.listening, over.signal), { deadlines, ms: limits.timeoutMs }, () => {
+      throw new McpError('ERR_TIMEOUT', 'Changes are not heard in time (limits.timeoutMs)')
+    })
   }
 
   announceRoots(): void {
@@ -188,7 +198,8 @@ export class ClientSession implements ClientDialect {
     if (error.code === 'ERR_ANSWER_INVALID') {
       // The text may contain the person's input, which must not be sent.
       this.#settings.onWarning(error.message)
-      return { code: INTERNAL_ERROR, message: 'The answer does not match the question' }
+      const expected = isObject(error.data) && typeof error.data.expected === 'string' ? `: ${error.data.expected}` : ''
+      return { code: INTERNAL_ERROR, message: `The answer does not match the question${expected}` }
     }
     const object: ErrorObject = { code: this.revision.errorCode(error.code), message: error.message }
     if (error.data !== undefined) object.data = error.data

@@ -1,5 +1,6 @@
 /** The listener for views: another origin than the console, which serves the page around a view and nothing else. */
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { limitConnections } from '../web/connections.ts'
@@ -47,14 +48,10 @@ export async function startShellServer(options: ShellServerOptions): Promise<She
   }
 }
 
-const listenAt = (server: Server, port: number, host: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+async function listenAt(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host)
+  await once(server, 'listening')
+}
 
 const closed = (server: Server): Promise<void> =>
   new Promise((resolve) => {

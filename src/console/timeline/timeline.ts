@@ -5,7 +5,7 @@ import { BoundedMap } from '../../base/bounded-map.ts'
 import { isObject } from '../../base/json.ts'
 import type { HostTraffic } from '../../host/index.ts'
 import { checkMessage } from '../../testing/index.ts'
-import type { MessageDetails, MessageKind, MessageView, TimelinePage, Violation } from '../api.ts'
+import type { MessageDetails, MessageView, TimelineFilter, TimelinePage, Violation } from '../api.ts'
 import { checkOptions } from '../check-options.ts'
 import { shortCopy } from './short-copy.ts'
 
@@ -26,18 +26,6 @@ export const DEFAULT_TIMELINE_LIMITS: TimelineLimits = {
   maxServerMessages: 10_000,
   maxMessagesBytes: 64 * 1024 * 1024,
   maxMessageBytes: 1024 * 1024,
-}
-
-/** Which rows to show. All given conditions must hold. */
-export interface TimelineFilter {
-  before?: number
-  limit?: number
-  server?: string
-  method?: string
-  kind?: MessageKind
-  only?: 'failed' | 'violations' | 'slow'
-  slowMs?: number
-  q?: string
 }
 
 interface Kept {

@@ -1,5 +1,6 @@
 /** The HTTP server of a console: checks a request, finds its route, and writes the answer. */
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { McpError } from '../../host/index.ts'
@@ -80,14 +81,10 @@ async function listening(server: Server, ports: readonly number[]): Promise<void
   }
 }
 
-const listenAt = (server: Server, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+async function listenAt(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+}
 
 /** Never rejects. */
 async function answer(options: WebServerOptions, port: number, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,5 +1,6 @@
 /** Shared state of the tools and resources of one files server: allowed folders, limits, and queued changes. */
 
+import { Turns } from '../../base/turns.ts'
 import type { Context } from '../../server/index.ts'
 import { type Folder, locate, nameOf, readableError, type Spot, usableFolders } from './enclosure.ts'
 import { HeldFolder, type HoldOptions } from './held-folder.ts'
@@ -17,7 +18,7 @@ export class Area {
   readonly operator: readonly Folder[]
   readonly limits: FilesLimits
   readonly hold: HoldOptions
-  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #turns = new Turns()
   #lastRoots: readonly Folder[] = []
   readonly #folders = new WeakMap<Context, Promise<Folder[]>>()
 
@@ -68,15 +69,7 @@ export class Area {
   }
 
   /** Runs the changes of one place one at a time, so that no change is lost. */
-  async inTurn<T>({ folder, segments }: Spot, act: () => Promise<T>): Promise<T> {
-    const key = [folder.real, ...segments].join('\0')
-    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(act, act)
-    const over = turn.catch(() => {})
-    this.#turns.set(key, over)
-    try {
-      return await turn
-    } finally {
-      if (this.#turns.get(key) === over) this.#turns.delete(key)
-    }
+  inTurn<T>({ folder, segments }: Spot, act: () => Promise<T>): Promise<T> {
+    return this.#turns.take([folder.real, ...segments].join('\0'), act)
   }
 }

@@ -1,6 +1,7 @@
 /** Runs the steps of a checkup, with times, until one fails. */
 
 import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 /** The result of one step of a checkup. */
@@ -102,7 +103,16 @@ const describe = (error: unknown): string => {
   // OpenSSL's own messages are full of addresses and line numbers; the reason is the part for people.
   const { reason, library } = (error ?? {}) as { reason?: unknown; library?: unknown }
   if (typeof reason === 'string' && typeof library === 'string') return reason
+  const refused = refusalIn(error)
+  if (refused) return refused.refusal
   return error instanceof Error ? error.message : asText(error)
+}
+
+/** What a server said to a request without the right credentials, and the header where it expects them. */
+function refusalIn(error: unknown): { refusal: string; header: string } | undefined {
+  const data = error instanceof McpError ? error.data : undefined
+  if (!isObject(data) || typeof data.refusal !== 'string' || typeof data.header !== 'string') return undefined
+  return { refusal: data.refusal, header: data.header }
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -130,6 +140,9 @@ const ADVICE: Readonly<Record<string, string>> = {
 function adviceFor(error: unknown): string | undefined {
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const { code, cause } = (first ?? {}) as { code?: string; cause?: { code?: string } }
+  const refused = refusalIn(error)
+  if (refused)
+    return `If it gave you a key, send it with -H '${refused.header === 'authorization' ? 'Authorization: Bearer' : `${refused.header}:`} KEY'`
   const own = ADVICE[String(code)]
   return own ?? (error instanceof McpError && cause ? ADVICE[String(cause.code)] : undefined)
 }

@@ -5,6 +5,7 @@ import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { discoverAuthorization } from '../../auth/index.ts'
 import { isLoopback } from '../../base/address/loopback.ts'
+import { isObject } from '../../base/json.ts'
 import { counted } from '../../base/text/counted.ts'
 import { type Client, McpError } from '../../client/index.ts'
 import { type Checkup, CheckupFailure } from './checkup.ts'
@@ -115,7 +116,7 @@ async function probe(url: URL, headers: UrlCheckupOptions['headers'], signal: Ab
       'The credentials may not be sufficient, or the server refuses this origin, host or network',
     )
   const isProtected = status === 401
-  const detail = isProtected ? 'HTTP 401: login required' : `HTTP ${status}`
+  const detail = isProtected ? 'HTTP 401: credentials required' : `HTTP ${status}`
   return { detail, value: { isProtected, header: response.headers.get('www-authenticate') ?? undefined } }
 }
 
@@ -124,9 +125,17 @@ async function readWellKnown(
   challenge: string | undefined,
   { signal }: UrlCheckupOptions,
 ): Promise<{ detail: string; value: undefined }> {
-  const { issuer } = await discoverAuthorization(server, { challenge, signal })
-  return { detail: `logins at ${issuer}`, value: undefined }
+  try {
+    const { issuer } = await discoverAuthorization(server, { challenge, signal })
+    return { detail: `logins at ${issuer}`, value: undefined }
+  } catch (error) {
+    if (reasonOf(error) !== 'unannounced') throw error
+    return { detail: 'names no authorization server; it may want an API key', value: undefined }
+  }
 }
+
+const reasonOf = (error: unknown): unknown =>
+  error instanceof McpError && isObject(error.data) && error.code === 'ERR_AUTH' ? error.data.reason : undefined
 
 /** One connection attempt checks two things: negotiation and authorization. */
 async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlCheckupOptions): Promise<void> {
@@ -139,7 +148,8 @@ async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlChe
         refusal = error
         return undefined
       })
-      if (!client) return { detail: 'possible only after a login', value: undefined }
+      if (!client)
+        return { detail: `possible only ${reasonOf(refusal) === 'refused' ? 'with credentials' : 'after a login'}`, value: undefined }
       const { info } = client.server
       return { detail: `${info.title ?? info.name} ${info.version}, revision ${client.revision}`, value: undefined }
     })

@@ -69,11 +69,26 @@ function statusFault(
 ): McpError {
   const words = answered?.error.message ?? (body.trim() === '' || /^\s*</.test(body) ? undefined : body.trim())
   const reason = words === undefined ? '' : `: ${excerpt(words)}`
+  const text = `${server} answered ${method} with HTTP ${statusName(status)}${reason}`
+  const cause = answered && new RemoteError(answered.error)
+  if (status === 401) return unauthorizedFault(text, headers['www-authenticate'], cause)
   const retryAfterMs = retryAfterIn(headers['retry-after'])
-  return new McpError(code, `${server} answered ${method} with HTTP ${statusName(status)}${reason}`, {
+  return new McpError(code, text, {
     data: { status, ...(retryAfterMs !== undefined && { retryAfterMs }), ...reasonIn(answered?.error.data) },
-    cause: answered && new RemoteError(answered.error),
+    cause,
   })
+}
+
+/** Our own servers name the header of their API keys. */
+const KEY_HEADER = /\bApiKey header="([a-z0-9-]{1,64})"/i
+
+/** The server wants other credentials. Its challenge says whether they come from a login. `refusal` is the message without the advice. */
+function unauthorizedFault(text: string, challenge = '', cause?: RemoteError): McpError {
+  const header = KEY_HEADER.exec(challenge)?.[1] ?? 'authorization'
+  const advice = /\bresource_metadata=/i.test(challenge)
+    ? 'Its tokens come from a login (auth: oauth() of portico/auth)'
+    : `Send its key with http: { headers: { '${header}': '${header === 'authorization' ? 'Bearer KEY' : 'KEY'}' } }`
+  return new McpError('ERR_AUTH', `${text}. ${advice}`, { data: { reason: 'refused', status: 401, header, refusal: text }, cause })
 }
 
 /** Why the server refused, and whether the same request may succeed later, if it says so. */

@@ -49,6 +49,7 @@ export class HttpLink implements Link {
     this.session = new RemoteSession(connection, {
       onMessage: (data) => this.receiveText(data),
       onForgotten: () => this.receiver?.onForgotten(),
+      onMissed: () => this.receiver?.onMissed?.(),
       onWarning,
     })
   }
@@ -65,6 +66,10 @@ export class HttpLink implements Link {
     if (about === undefined && this.isStateless)
       return this.#warnUnusable(`${this.connection.server} sent a request in a stateless revision; it gets no response`)
     this.session.whenReady(() => this.#notify(json, about))
+  }
+
+  whenListening(run: () => void): void {
+    this.session.whenReady(run)
   }
 
   cancel(id: Id): boolean {

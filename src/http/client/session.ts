@@ -13,6 +13,8 @@ export interface RemoteSessionOptions {
   onMessage(data: string): void
   /** The server no longer knows the session. Called every time it says so. */
   onForgotten(): void
+  /** Messages that belong to no call may have been missed. */
+  onMissed(): void
   onWarning(message: string): void
 }
 
@@ -30,6 +32,8 @@ export class RemoteSession {
   #id: string | undefined
   #isForgotten = false
   #stream: ReopenedStream | undefined
+  /** Whether the stream was ever open. */
+  #wasOpen = false
   /** Messages that wait until the session is ready; undefined when it is. */
   #held: (() => void)[] | undefined
   version: string | undefined
@@ -70,7 +74,7 @@ export class RemoteSession {
 
   /** The server has accepted the handshake: opens the stream, and sends the waiting messages when it is open. */
   begin(): void {
-    const { onMessage, onWarning } = this.#options
+    const { onMessage, onMissed, onWarning } = this.#options
     this.#stream = new ReopenedStream(this.#connection, {
       headers: (lastEventId) => getHeaders(this.headers, lastEventId),
       // As long as the session exists, the stream can be reopened.
@@ -78,8 +82,16 @@ export class RemoteSession {
       onEvent: (name, data) => {
         if (name === 'message') onMessage(data)
       },
-      onGap: () => onWarning('Some messages of the server were missed: it no longer has the events since the last one received'),
-      onSettled: () => this.release(),
+      onGap: () => {
+        onWarning('Some messages of the server were missed: it no longer has the events since the last one received')
+        onMissed()
+      },
+      onSettled: () => {
+        // Others did not wait for this stream any longer.
+        if (this.#stream?.wasOpen && !this.#wasOpen && !this.#held) onMissed()
+        this.#wasOpen ||= this.#stream?.wasOpen === true
+        this.release()
+      },
       onOver: (error, status) => this.#onStreamOver(error, status),
     })
     systemClock.after(STREAM_HEAD_START_MS, () => this.release())

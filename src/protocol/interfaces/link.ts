@@ -12,6 +12,8 @@ export interface LinkReceiver {
   onHeld?(id: Id): void
   /** The credentials changed, so that cached lists may be outdated. */
   onPermitted?(): void
+  /** Messages that belong to no request may have been missed, such as notices of changes. */
+  onMissed?(): void
   /** The server no longer knows the session. Open requests may still be answered, new ones are not. */
   onForgotten(): void
   /** The connection ended. Called once, without an error after `close`. */
@@ -40,6 +42,8 @@ export interface Link {
   start(receiver: LinkReceiver): void
   /** Sends a message. Without `about` it is an answer. */
   send(json: string, about?: About): void
+  /** Calls `run` when messages that belong to no request are received. If it is absent, they are from the start. */
+  whenListening?(run: () => void): void
   /** Cancels our request `id` by means of the transport. If it returns false or is absent, a message is sent instead. */
   cancel?(id: Id): boolean
   close(): Promise<void>

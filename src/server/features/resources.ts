@@ -107,7 +107,10 @@ export class Resources {
   define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>, isHidden = false): ResourceHandle {
     const isTemplate = uri.includes('{')
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
-      throw new McpError('ERR_DEFINITION', `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}`)
+      throw new McpError(
+        'ERR_DEFINITION',
+        `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}; the call is server.resource(uri, { name }, handler)`,
+      )
     if (uri.length > MAX_URI_LENGTH)
       throw new McpError('ERR_DEFINITION', `The URI of a resource must have at most ${MAX_URI_LENGTH} characters; got ${uri.length}`)
     const registry = isTemplate ? this.#templates : this.#fixed

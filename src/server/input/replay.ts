@@ -15,7 +15,7 @@ import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { ServerLimits } from '../limits.ts'
 import { type Asker, Names, requireCapabilities } from './asker.ts'
 import { digestOf, type Journal, type JournalOwner, newJournal, sealJournal } from './journal.ts'
-import type { Question } from './question.ts'
+import { describeAnswerIssues, type Question } from './question.ts'
 
 /** Rounds of questions in one call. A person loses patience sooner, and several questions fit into one round. */
 const MAX_ROUNDS = 10
@@ -73,8 +73,9 @@ export class ReplayAsker implements Asker {
   }
 
   /**
-   * The answer of this or an earlier round, if it is for exactly this question and is valid. A first round may contain
-   * answers too: no other question was asked that they could belong to.
+   * The answer of this or an earlier round, if it is for exactly this question. A first round may contain answers too: no
+   * other question was asked that they could belong to. Throws for an answer to our question that is not valid: a program
+   * would give the same answer again and again.
    */
   async #answerTo<Answer>(key: string, question: Question<Answer>): Promise<{ value: Answer } | undefined> {
     const { asked, answers, round } = this.journal
@@ -85,7 +86,10 @@ export class ReplayAsker implements Asker {
     const raw = Object.hasOwn(answers, key) ? answers[key] : Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined
     if (raw === undefined) return undefined
     const checked = await question.read(raw)
-    if (!checked.ok) return undefined
+    if (!checked.ok) {
+      if (round === 0) return undefined
+      throw new McpError('ERR_INVALID_PARAMS', describeAnswerIssues(question, checked.issues))
+    }
     answers[key] = raw
     asked[key] = digest
     return { value: checked.value }

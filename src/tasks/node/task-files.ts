@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Turns } from '../../base/turns.ts'
 import { withLockFile } from '../../files/lock-file.ts'
 import { codeOf, privateFolder, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -31,8 +32,8 @@ const TASK_ID = /^[\w-]{1,64}$/
 export class TaskFiles implements TaskStore {
   readonly isShared = true
   readonly #folder: string
-  /** The last operation with each name in this process. */
-  readonly #last = new Map<string, Promise<unknown>>()
+  /** The operations of this process with the same name. */
+  readonly #turns = new Turns()
   readonly #use: FolderUse
   #isSwept = false
 
@@ -43,7 +44,7 @@ export class TaskFiles implements TaskStore {
 
   /** Not locked, because the file is new: processes that create tasks at the same moment may exceed the limits by one each. */
   create(task: TaskRecord, { perAccount, total }: TaskCaps): Promise<CreateRefusal | undefined> {
-    return this.#inTurn('create', async () => {
+    return this.#turns.take('create', async () => {
       await this.#use.look()
       if (this.#use.tasks >= total) return 'store-full'
       if (this.#use.tasksOf(task.account) >= perAccount) return 'account-full'
@@ -91,7 +92,7 @@ export class TaskFiles implements TaskStore {
     })
     this.#use.forget(file)
     // Fails while there are other tasks. In turn, because a creation needs the folder.
-    await this.#inTurn('create', () => rmdir(this.#folderOf(owner)).catch(() => {}))
+    await this.#turns.take('create', () => rmdir(this.#folderOf(owner)).catch(() => {}))
   }
 
   async list(owner: string): Promise<TaskHead[]> {
@@ -160,7 +161,7 @@ export class TaskFiles implements TaskStore {
   }
 
   #locked<T>(file: string, run: () => Promise<T>): Promise<T> {
-    return this.#inTurn(file, async () => {
+    return this.#turns.take(file, async () => {
       try {
         return await withLockFile(`${file}.lock`, LOCK_LIMITS, run)
       } catch (error) {
@@ -169,18 +170,6 @@ export class TaskFiles implements TaskStore {
         throw error
       }
     })
-  }
-
-  /** Runs operations with the same name one after the other. */
-  async #inTurn<T>(name: string, run: () => Promise<T>): Promise<T> {
-    const own = (this.#last.get(name) ?? Promise.resolve()).then(run)
-    const settled = own.catch(() => {})
-    this.#last.set(name, settled)
-    try {
-      return await own
-    } finally {
-      if (this.#last.get(name) === settled) this.#last.delete(name)
-    }
   }
 }
 

@@ -51,7 +51,15 @@ describe('the challenges of a refused request', () => {
 
   test('only parameters of our own schemes are read from a challenge', () => {
     const demand = oauthChallengeOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
-    expect(demand).toEqual({ offersBearer: true, offersDpop: false, scope: 'a', resourceMetadata: 'https://a/b', error: undefined })
+    expect(demand).toEqual({
+      offersBearer: true,
+      offersDpop: false,
+      isOther: false,
+      scope: 'a',
+      resourceMetadata: 'https://a/b',
+      error: undefined,
+    })
     expect(oauthChallengeOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
+    expect(oauthChallengeOf(parseChallenges('ApiKey header="x-api-key"'))).toMatchObject({ offersBearer: false, isOther: true })
   })
 })

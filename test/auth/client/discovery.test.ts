@@ -54,7 +54,7 @@ describe('protected resource metadata', () => {
     const realm = await startRealm()
     realm.challenge = 'Bearer'
     realm.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
-    expect(await failureOf(login(realm, { allowLegacy: false }))).toMatchObject({ data: { reason: 'resource-metadata' } })
+    expect(await failureOf(login(realm, { allowLegacy: false }))).toMatchObject({ data: { reason: 'refused' } })
     await login(realm)
     expect(realm.at('/authorize')[0]?.query.get('resource')).toBe(realm.url)
 
@@ -67,13 +67,14 @@ describe('protected resource metadata', () => {
     const barred = await startRealm()
     barred.challenge = 'Bearer'
     barred.answers.set(`${PRM}/mcp`, () => ({ status: 403 }))
-    expect(await failureOf(login(barred))).toMatchObject({ data: { reason: 'resource-metadata' } })
+    expect(await failureOf(login(barred))).toMatchObject({ data: { reason: 'refused' } })
+    expect(barred.at('/authorize')).toEqual([])
 
     const closed = await startRealm()
     closed.challenge = 'Bearer'
     closed.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
     closed.answers.set(ASM, () => ({ status: 403 }))
-    expect(await failureOf(login(closed))).toMatchObject({ data: { reason: 'server-metadata' } })
+    expect(await failureOf(login(closed))).toMatchObject({ data: { reason: 'refused' } })
     expect(closed.at('/authorize')).toEqual([])
   })
 

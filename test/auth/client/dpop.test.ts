@@ -141,7 +141,7 @@ describe('tokens that are bound to a key', () => {
         ? { status: 401, headers: { 'dpop-nonce': `n${++count}`, 'www-authenticate': 'DPoP error="use_dpop_nonce"' } }
         : undefined,
     )
-    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
+    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'refused', status: 401 } })
     expect(count).toBeLessThanOrEqual(5)
   })
 

@@ -101,7 +101,7 @@ describe('a client that needs authorization', () => {
   test('a client fails when a new token is refused as well', async () => {
     const realm = await startRealm()
     realm.answers.set('/mcp', () => ({ status: 401, headers: { 'www-authenticate': realm.challenge } }))
-    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
+    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'refused', status: 401 } })
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 

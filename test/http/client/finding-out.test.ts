@@ -121,15 +121,16 @@ describe('a server with sessions', () => {
   test.each([401, 403, 407, 408, 429, 502, 503, 504])('sessions are not tried after HTTP %i with any body', async (status) => {
     proves('T-SSE1-012')
     const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
+    const code = status === 401 ? 'ERR_AUTH' : 'ERR_HTTP'
     expect(await failureOf(open(server))).toMatchObject({
-      code: 'ERR_HTTP',
+      code,
       data: { status },
       message: expect.stringContaining('go away'),
       cause: { name: 'RemoteError', code: -32000 },
     })
     expect(methods(server)).toEqual(['server/discover'])
     server.received.length = 0
-    expect(await failureOf(openSession(server))).toMatchObject({ code: 'ERR_HTTP', data: { status } })
+    expect(await failureOf(openSession(server))).toMatchObject({ code, data: { status } })
     expect(methods(server)).toEqual(['initialize'])
   })
 

@@ -82,8 +82,8 @@ describe('the Authorization header', () => {
     const authorize = keeper(['a', 'b', 'c', 'd', 'e', 'f'])
     const { client } = await open(server, { http: { authorize } })
     expect(await failureOf(client.tools().all())).toMatchObject({
-      code: 'ERR_HTTP',
-      data: { status: 401 },
+      code: 'ERR_AUTH',
+      data: { reason: 'refused', status: 401 },
       message: expect.stringContaining('who are you?'),
     })
     expect(server.posts('tools/list')).toHaveLength(5)
@@ -92,7 +92,10 @@ describe('the Authorization header', () => {
   test('a missing token is an error with the message of the server', async () => {
     const server = await statelessServer({ 'server/discover': (_, answer) => answer.text('who are you?', 401) })
     const authorize = keeper([])
-    expect(await failureOf(open(server, { http: { authorize } }))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
+    expect(await failureOf(open(server, { http: { authorize } }))).toMatchObject({
+      code: 'ERR_AUTH',
+      data: { reason: 'refused', status: 401 },
+    })
     expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined])
     const failing: Authorizer = { ...keeper([]), onUnauthorized: () => Promise.reject(new Error('no browser')) }
     expect(await failureOf(open(server, { http: { authorize: failing } }))).toMatchObject({

@@ -12,7 +12,7 @@ beforeEach(() => {
 /** A session of a client, with a hand on what comes back. */
 function session(id: string | null = 's1') {
   const sent: { request: HttpRequest; reply: ResponseHandler; aborted: number }[] = []
-  const heard = { onMessage: vi.fn(), onForgotten: vi.fn(), onWarning: vi.fn() }
+  const heard = { onMessage: vi.fn(), onForgotten: vi.fn(), onMissed: vi.fn(), onWarning: vi.fn() }
   const send = (request: HttpRequest, reply: ResponseHandler): Sending => {
     const entry = { request, reply, aborted: 0 }
     sent.push(entry)
@@ -161,4 +161,27 @@ test.each([
   const { it } = session(null)
   const fault = it.take({ 'mcp-session-id': id })
   expect([fault === undefined, it.hasId]).toEqual([isTaken, isTaken])
+})
+
+test('messages count as missed only when the stream opens late or its last events are gone', async () => {
+  const { it, last, onMissed } = session()
+  it.hold()
+  it.begin()
+  last().reply.onHead(200, EVENTS)
+  last().reply.onData(new TextEncoder().encode('id: e1\ndata:\n\n'))
+  last().reply.onEnd()
+  await vi.advanceTimersByTimeAsync(60_000)
+  last().reply.onHead(200, EVENTS)
+  expect(onMissed.mock.calls.length).toBe(0)
+  last().reply.onEnd()
+  await vi.advanceTimersByTimeAsync(60_000)
+  last().reply.onHead(400, {})
+  expect(onMissed.mock.calls.length).toBe(1)
+
+  const late = session()
+  late.it.hold()
+  late.it.begin()
+  await vi.advanceTimersByTimeAsync(500)
+  late.last().reply.onHead(200, EVENTS)
+  expect(late.onMissed.mock.calls.length).toBe(1)
 })

@@ -69,6 +69,8 @@ export interface OAuthChallenge {
   offersBearer: boolean
   /** Whether there is a DPoP challenge. */
   offersDpop: boolean
+  /** Whether there are only challenges of other schemes, such as an API key. */
+  isOther: boolean
   resourceMetadata: string | undefined
   /** The scopes that the operation requires. */
   scope: string | undefined
@@ -82,6 +84,7 @@ export function oauthChallengeOf(challenges: readonly Challenge[]): OAuthChallen
   return {
     offersBearer: known.some(({ scheme }) => scheme === 'bearer'),
     offersDpop: known.some(({ scheme }) => scheme === 'dpop'),
+    isOther: challenges.length > 0 && known.length === 0,
     resourceMetadata: first('resource_metadata'),
     scope: first('scope'),
     error: first('error'),

@@ -1,6 +1,6 @@
 /** Finds the authorization server of an MCP server, starting from a refused request. */
 
-import { authError } from '../errors.ts'
+import { authError, unannounced } from '../errors.ts'
 import type { FetchContext } from '../fetch-json.ts'
 import { findResourceMetadata } from './resource-metadata.ts'
 import { findServerMetadata, guessedMetadata, type ServerMetadata } from './server-metadata.ts'
@@ -30,11 +30,13 @@ export interface DiscoverOptions {
 export async function discover(http: FetchContext, options: DiscoverOptions): Promise<Discovery> {
   const { server, preferred, onWarning } = options
   const found = await findResourceMetadata(http, options)
+  if (found.kind === 'hidden') throw unannounced(server)
   if (found.kind === 'absent') return discoverLegacy(http, options)
   const { resource, authorizationServers, scopesSupported, requiresDpop } = found.metadata
   const issuer = preferred.find((each) => each !== undefined && authorizationServers.includes(each)) ?? (authorizationServers[0] as string)
-  const metadata = await findServerMetadata(http, issuer, rulesFor(server))
-  if (!metadata) throw authError('server-metadata', `${issuer} has no authorization server metadata`)
+  const looked = await findServerMetadata(http, issuer, rulesFor(server))
+  if (looked.kind !== 'found') throw authError('server-metadata', `${issuer} has no authorization server metadata`)
+  const { metadata } = looked
   if (siteOf(metadata.tokenEndpoint) !== siteOf(issuer)) {
     onWarning(`The token endpoint of ${issuer} is on another site, ${new URL(metadata.tokenEndpoint).host}`)
   }
@@ -42,12 +44,12 @@ export async function discover(http: FetchContext, options: DiscoverOptions): Pr
 }
 
 async function discoverLegacy(http: FetchContext, { server, allowsLegacy }: DiscoverOptions): Promise<Discovery> {
-  if (!allowsLegacy)
-    throw authError('resource-metadata', `${server.origin} requires authorization but publishes no protected resource metadata`)
-  const metadata = await findServerMetadata(http, server.origin, rulesFor(server))
+  if (!allowsLegacy) throw unannounced(server)
+  const looked = await findServerMetadata(http, server.origin, rulesFor(server))
+  if (looked.kind === 'hidden') throw unannounced(server)
   return {
     resource: canonicalUri(server),
-    metadata: metadata ?? guessedMetadata(server.origin),
+    metadata: looked.kind === 'found' ? looked.metadata : guessedMetadata(server.origin),
     scopesSupported: undefined,
     requiresDpop: false,
   }

@@ -18,6 +18,8 @@ export type ResourceLookup =
   | { kind: 'found'; metadata: ResourceMetadata }
   /** No well-known URL has a document, as with servers of the first revision with authorization. */
   | { kind: 'absent' }
+  /** Something answers at the well-known URLs, but not with a document. */
+  | { kind: 'hidden' }
 
 export interface ResourceSource {
   server: URL
@@ -52,8 +54,7 @@ export async function findResourceMetadata(http: FetchContext, source: ResourceS
     if (status >= 500 || status === 429) throw authError('resource-metadata', `${place} answered HTTP ${status}`)
     if (status !== 404) isAbsent = false
   }
-  if (isAbsent) return { kind: 'absent' }
-  throw authError('resource-metadata', `${server.origin} requires authorization but publishes no protected resource metadata`)
+  return { kind: isAbsent ? 'absent' : 'hidden' }
 }
 
 function checkLocation({ server, allowsOtherOrigin }: ResourceSource, location: string): string {

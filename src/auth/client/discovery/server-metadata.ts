@@ -29,8 +29,14 @@ export interface ServerMetadata {
 const OAUTH = 'oauth-authorization-server'
 const OIDC = 'openid-configuration'
 
-/** Undefined if every well-known URL answered 404. */
-export async function findServerMetadata(http: FetchContext, issuer: string, rules: UrlRules): Promise<ServerMetadata | undefined> {
+export type ServerLookup =
+  | { kind: 'found'; metadata: ServerMetadata }
+  /** Every well-known URL answered 404. */
+  | { kind: 'absent' }
+  /** Something answers at the well-known URLs, but not with a document. */
+  | { kind: 'hidden' }
+
+export async function findServerMetadata(http: FetchContext, issuer: string, rules: UrlRules): Promise<ServerLookup> {
   const url = usableUrl(issuer, rules)
   if (!url) throw authError('server-metadata', 'Expected an authorization server that is https or on this machine')
   const places = [insertedWellKnown(url, OAUTH), insertedWellKnown(url, OIDC)]
@@ -38,12 +44,11 @@ export async function findServerMetadata(http: FetchContext, issuer: string, rul
   let isAbsent = true
   for (const place of places) {
     const { status, json } = await fetchDocument(http, place)
-    if (status === 200 && json) return read(json, issuer, rules, place)
+    if (status === 200 && json) return { kind: 'found', metadata: read(json, issuer, rules, place) }
     if (status >= 500 || status === 429) throw authError('server-metadata', `${place} answered HTTP ${status}`)
     if (status !== 404) isAbsent = false
   }
-  if (isAbsent) return undefined
-  throw authError('server-metadata', `${issuer} has no authorization server metadata`)
+  return { kind: isAbsent ? 'absent' : 'hidden' }
 }
 
 /** The endpoints that the first revision with authorization defines for servers without metadata. */

@@ -2,7 +2,7 @@
 
 import { readEntry } from '../../store/token-store.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
-import { authError, errorCode } from '../errors.ts'
+import { authError, errorCode, unannounced } from '../errors.ts'
 import { type FetchContext, fetchJson } from '../fetch-json.ts'
 import type { Credentials } from './client-authentication.ts'
 
@@ -44,6 +44,9 @@ export async function register(http: FetchContext, metadata: ServerMetadata, req
   // Some authorization servers answer 200 instead of 201.
   if (status < 200 || status > 299 || !isCredential(id)) {
     const error = errorCode(json?.error)
+    // The endpoint was a guess. Only an outage, or the error of a registration, shows that it exists.
+    const exists = status >= 500 || status === 429 || (status === 400 && error !== undefined)
+    if (metadata.isGuessed && !exists) throw unannounced(new URL(issuer))
     const why = error === undefined ? `HTTP ${status}` : `${error} (HTTP ${status})`
     throw authError('registration', `${issuer} refused to register this client with the redirect address ${redirectUri}: ${why}`, { error })
   }

@@ -8,8 +8,8 @@ const EVENT_COST = 64
 /** The memory of a text: one byte per character, or two if any character needs two. */
 export const sizeOf = (text: string): number => EVENT_COST + (WIDE.test(text) ? text.length * 2 : text.length)
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of characters that take one byte in memory
-const WIDE = /[^\u0000-\u00ff]/
+/** The characters that do not take one byte in memory. */
+const WIDE = /[\u0100-\uffff]/
 
 export class KeptBytes {
   readonly #max: number

@@ -3,6 +3,7 @@
  * the response arrives. Other requests are rejected and have no effect.
  */
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '../../../../base/address/loopback.ts'
@@ -93,14 +94,10 @@ function arrivalAt(server: Server, uri: string, { isOurs, signal }: RedirectOpti
 const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname)
 
-const listen = (server: Server, port: number, host: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host)
+  await once(server, 'listening')
+}
 
 const close = (server: Server): Promise<void> =>
   new Promise((resolve) => {
