@@ -39,7 +39,13 @@ if (positionals[0] !== undefined) checkFolder(positionals[0])
 const template = values.template ?? (await askForTemplate())
 const folder = positionals[0] ?? `mcp-${template}`
 checkFolder(folder)
-create(template, resolve(folder))
+try {
+  create(template, resolve(folder))
+} catch (error) {
+  // For example no permission, a full disk, or a file where a folder must be.
+  console.error(`The project cannot be made in ${folder}: ${error.message}`)
+  process.exit(1)
+}
 
 function readArguments() {
   try {
@@ -82,8 +88,16 @@ function checkFolder(path) {
   const full = resolve(path)
   if (!existsSync(full)) return
   if (!statSync(full).isDirectory()) refuse(`${path} is a file`)
-  const [first] = readdirSync(full).filter((name) => name !== '.git')
+  const [first] = namesIn(path, full).filter((name) => name !== '.git')
   if (first !== undefined) refuse(`${path} is not empty: it contains ${first}. Choose another folder.`)
+}
+
+function namesIn(path, full) {
+  try {
+    return readdirSync(full)
+  } catch (error) {
+    return refuse(`${path} cannot be read: ${error.message}`)
+  }
 }
 
 function create(name, folder) {

@@ -86,6 +86,11 @@ function changedSchema(where: string, json: JsonSchema, changes: Readonly<Record
     checkMembers(`${where}: the change of ${JSON.stringify(argument)}`, change, { name: 1, description: 1, default: 1, fixed: 1 })
     if ('fixed' in change && 'default' in change)
       fail(`the argument ${JSON.stringify(argument)} can have a fixed value or a default, not both`)
+    for (const member of ['fixed', 'default'] as const)
+      if (member in change && change[member] === undefined)
+        fail(
+          `the ${member === 'fixed' ? 'fixed value' : 'default'} of the argument ${JSON.stringify(argument)} is undefined; is its variable set?`,
+        )
     checkValue(where, argument, { $defs: json.$defs, ...(schema as JsonSchema) }, change)
     const wasRequired = required.delete(argument)
     if ('fixed' in change) continue

@@ -18,14 +18,19 @@ export function buildRequest(operation: ReadOperation, base: string, args: Argum
   const headers = new Headers({ accept: 'application/json, text/*;q=0.9, */*;q=0.1' })
   let { path } = operation
   for (const parameter of operation.parameters) {
-    const value = args[names.get(parameter) as string]
+    const name = names.get(parameter) as string
+    // Own members only: an argument may be named like a function that every object has.
+    const value = Object.hasOwn(args, name) ? args[name] : undefined
+    if (parameter.in === 'path' && (value === undefined || value === null))
+      throw new ToolError(`The argument ${JSON.stringify(name)} is missing: it is a part of the path`)
     if (value === undefined || value === null) continue
     if (parameter.in === 'path') path = path.replaceAll(`{${parameter.name}}`, pathPart(parameter, value))
     else if (parameter.in === 'header') headers.set(parameter.name, headerValue(parameter, value))
     else query.push(...queryParts(parameter, value))
   }
   const url = new URL(base + path)
-  if (query.length > 0) url.search = query.join('&')
+  // Some descriptions have a query in the path.
+  if (query.length > 0) url.search = [url.search.slice(1), ...query].filter((each) => each !== '').join('&')
   const body = bodyOf(operation, args)
   if (body !== undefined && operation.body) headers.set('content-type', operation.body.type)
   return { url, headers, body }

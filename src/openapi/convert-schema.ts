@@ -2,23 +2,37 @@
 
 import { isObject } from '../base/json.ts'
 import type { JsonSchema } from '../protocol/schema/json-schema.ts'
-import { type Description, wrong } from './document.ts'
+import { type Description, decoded, wrong } from './document.ts'
 
 /** Keywords of OpenAPI that say nothing to a model or a validator. */
-const LEFT_OUT = new Set(['nullable', 'discriminator', 'xml', 'externalDocs', 'example', 'exclusiveMinimum', 'exclusiveMaximum'])
+const LEFT_OUT = new Set(['nullable', 'discriminator', 'xml', 'externalDocs', 'example', 'exclusiveMinimum', 'exclusiveMaximum', '$id'])
 
 /** Keywords with schemas by name, with lists of schemas, and with one schema. */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas'])
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
-const SINGLE = new Set(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'])
+const SINGLE = new Set([
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+])
 
 const MAX_DEPTH = 100
+/** The parts of a schema may be the same object many times, so a short description can have a schema without end. */
+const MAX_SCHEMAS = 100_000
 
 /** Converts the schemas of one tool. Schemas that they refer to are collected in `$defs`. */
 export class SchemaConverter {
   readonly #description: Description
   readonly #names = new Map<string, string>()
   readonly #defs: Record<string, unknown> = {}
+  #count = 0
 
   constructor(description: Description) {
     this.#description = description
@@ -31,6 +45,7 @@ export class SchemaConverter {
 
   convert(schema: unknown, depth = 0): JsonSchema | boolean {
     if (depth > MAX_DEPTH) throw wrong(`a schema is nested more than ${MAX_DEPTH} levels deep`)
+    if (++this.#count > MAX_SCHEMAS) throw wrong(`the arguments of an operation have more than ${MAX_SCHEMAS} schemas`)
     if (typeof schema === 'boolean') return schema
     if (!isObject(schema)) throw wrong(`expected a schema, got ${JSON.stringify(schema)}`)
     if (typeof schema.$ref === 'string') return { $ref: this.#reference(schema.$ref, depth) }
@@ -51,9 +66,10 @@ export class SchemaConverter {
   #reference(reference: string, depth: number): string {
     let name = this.#names.get(reference)
     if (name === undefined) {
-      const last = decodeURIComponent(reference.slice(reference.lastIndexOf('/') + 1)).replace(/[^\w.-]/g, '_') || 'schema'
+      const last = decoded(reference.slice(reference.lastIndexOf('/') + 1)).replace(/[^\w.-]/g, '_') || 'schema'
       name = last
-      for (let i = 2; Object.hasOwn(this.#defs, name); i++) name = `${last}_${i}`
+      // `in`, because a name such as __proto__ cannot be set.
+      for (let i = 2; name in this.#defs; i++) name = `${last}_${i}`
       this.#names.set(reference, name)
       // Set before it is converted, because schemas may refer to themselves.
       this.#defs[name] = {}

@@ -42,6 +42,9 @@ export interface ReadOperation extends OpenApiOperation {
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'] as const
 const MAX_OPERATIONS = 2000
 const MAX_REFERENCES = 100
+const TRANSPORT_HEADER =
+  /^(?:accept|authorization|connection|content-length|content-type|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 export const wrong = (why: string): McpError => new McpError('ERR_DEFINITION', `The OpenAPI description: ${why}`)
 
@@ -89,7 +92,7 @@ export class Description {
       throw wrong(`only references within the document are supported, got ${reference}; bundle it into one file first`)
     let current: unknown = this.#root
     for (const step of reference.slice(2).split('/')) {
-      const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
       if (!isObject(current) && !Array.isArray(current)) throw wrong(`the reference ${reference} leads nowhere`)
       if (!Object.hasOwn(current, key)) throw wrong(`the reference ${reference} leads nowhere`)
       current = (current as Record<string, unknown>)[key]
@@ -97,7 +100,8 @@ export class Description {
     return current
   }
 
-  operations(): ReadOperation[] {
+  /** Only the chosen operations are read: the others may have what is not supported. */
+  operations(include: (operation: OpenApiOperation) => boolean): ReadOperation[] {
     const { paths } = this.#root
     if (!isObject(paths)) throw wrong('it has no "paths"')
     const found: ReadOperation[] = []
@@ -106,26 +110,30 @@ export class Description {
       if (!path.startsWith('/') || !isObject(followed)) continue
       for (const method of METHODS) {
         const operation = followed[method]
-        if (isObject(operation)) found.push(this.#read(path, method.toUpperCase(), operation, followed))
+        if (!isObject(operation)) continue
+        const summary = summaryOf(path, method.toUpperCase(), operation)
+        if (include(summary)) found.push(this.#read(summary, operation, followed))
       }
     }
-    if (found.length > MAX_OPERATIONS) throw wrong(`it has ${found.length} operations; at most ${MAX_OPERATIONS} are supported`)
+    if (found.length > MAX_OPERATIONS)
+      throw wrong(`it has ${found.length} operations; at most ${MAX_OPERATIONS} are supported. Choose some with the option "include"`)
     return found
   }
 
-  #read(path: string, method: string, operation: Value, item: Value): ReadOperation {
-    const { operationId, tags, summary, description, deprecated } = operation
+  #read(summary: OpenApiOperation, operation: Value, item: Value): ReadOperation {
+    const { method, path } = summary
+    const where = `${method} ${path}`
     const security = operation.security ?? this.#root.security
+    const parameters = this.#parameters(where, [item.parameters, operation.parameters])
+    const undeclared = [...path.matchAll(/\{([^{}]*)\}/g)].find(
+      ([, name]) => !parameters.some((each) => each.in === 'path' && each.name === name),
+    )
+    if (undeclared) throw wrong(`${where}: the path has ${undeclared[0]}, but there is no path parameter of this name`)
     return {
-      method,
-      path,
-      operationId: typeof operationId === 'string' ? operationId : undefined,
-      tags: Array.isArray(tags) ? tags.map(String) : [],
-      summary: textOf(summary),
-      description: textOf(description),
-      isDeprecated: deprecated === true,
-      parameters: this.#parameters(`${method} ${path}`, [item.parameters, operation.parameters]),
-      body: this.#body(`${method} ${path}`, this.follow(operation.requestBody)),
+      ...summary,
+      parameters,
+      // A request of these methods cannot have a body.
+      body: method === 'GET' || method === 'HEAD' ? undefined : this.#body(where, this.follow(operation.requestBody)),
       security: Array.isArray(security) ? security.filter(isObject).map((each) => Object.keys(each)) : [],
     }
   }
@@ -138,7 +146,9 @@ export class Description {
       const { name, in: place } = given
       // Cookies belong to the user of a browser, and these headers to the transport.
       if (place === 'cookie') continue
-      if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue
+      if (place === 'header' && TRANSPORT_HEADER.test(name)) continue
+      if (place === 'header' && !HEADER_NAME.test(name)) throw wrong(`${where}: not the name of a header: ${JSON.stringify(name)}`)
+      if (name === '__proto__') throw wrong(`${where}: a parameter cannot be named "__proto__"`)
       if (place !== 'path' && place !== 'query' && place !== 'header')
         throw wrong(`${where}: the parameter ${name} is in ${JSON.stringify(place)}`)
       const content = isObject(given.content) ? Object.values(given.content)[0] : undefined
@@ -163,7 +173,10 @@ export class Description {
     const type =
       types.find((each) => /^application\/(?:[\w.-]+\+)?json\b/i.test(each)) ??
       types.find((each) => /^(?:application\/x-www-form-urlencoded|text\/)/i.test(each))
-    if (type === undefined) throw wrong(`${where}: only JSON, form and text bodies are supported, got ${types.join(', ') || 'none'}`)
+    if (type === undefined)
+      throw wrong(
+        `${where}: only JSON, form and text bodies are supported, got ${types.join(', ') || 'none'}; leave it out with the option "include"`,
+      )
     const media = content[type]
     return {
       type,
@@ -175,3 +188,24 @@ export class Description {
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** The text of a part of a reference. Text that is not percent-encoded stays as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function summaryOf(path: string, method: string, { operationId, tags, summary, description, deprecated }: Value): OpenApiOperation {
+  return {
+    method,
+    path,
+    operationId: textOf(operationId),
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+    summary: textOf(summary),
+    description: textOf(description),
+    isDeprecated: deprecated === true,
+  }
+}

@@ -1,5 +1,6 @@
 /** `fromOpenApi`: a server with a tool for each operation of an HTTP API. */
 
+import { isLoopback } from '../base/address/loopback.ts'
 import { isObject } from '../base/json.ts'
 import { checkMembers, type Members } from '../protocol/check-members.ts'
 import { ToolError } from '../protocol/errors.ts'
@@ -9,6 +10,7 @@ import { buildRequest } from './build-request.ts'
 import { SchemaConverter } from './convert-schema.ts'
 import { addCredentials, type Credentials, schemesOf } from './credentials.ts'
 import { Description, type OpenApiDocument, type OpenApiOperation, type Parameter, type ReadOperation, wrong } from './document.ts'
+import { hiding } from './hide-secrets.ts'
 import { nextPage } from './next-page.ts'
 import { resultOf, sendRequest } from './send-request.ts'
 
@@ -78,9 +80,9 @@ export function fromOpenApi(document: OpenApiDocument, options: OpenApiOptions =
     version: String(info.version ?? '1.0.0') || '1.0.0',
     ...options.server,
   })
-  const base = baseUrl(description, options.baseUrl)
+  const base = baseUrl(description, options.baseUrl, options.credentials !== undefined)
   const limits = withDefaults(DEFAULT_OPENAPI_LIMITS, options.limits)
-  for (const operation of description.operations().filter(include)) {
+  for (const operation of description.operations(include)) {
     const names = namesOf(operation)
     const definition = define(operation, definitionOf(operation, description, names))
     server.tool(toolName(operation), definition, handlerOf(operation, description, base, names, options, limits) as () => never)
@@ -97,13 +99,14 @@ function handlerOf(
   { maxResponseBytes }: OpenApiLimits,
 ): (args: Record<string, unknown>, context: Context) => Promise<unknown> {
   const schemes = schemesOf(operation, description, credentials)
+  const keys = schemes.filter(({ place }) => place === 'query').map(({ key }) => key)
   return async (args, context) => {
     const request = buildRequest(operation, base, args, names)
     const { url, headers } = request
     for (const [name, value] of Object.entries(typeof extra === 'function' ? await extra(context) : extra)) headers.set(name, value)
     const asked = new URL(url)
-    const lacking = await addCredentials(schemes, context, url, headers)
-    if (lacking !== undefined) throw new ToolError(`There are no credentials for ${JSON.stringify(lacking)} in this call`)
+    const added = await addCredentials(schemes, context, url, headers)
+    if ('lacking' in added) throw new ToolError(`There are no credentials for ${JSON.stringify(added.lacking)} in this call`)
     const { method } = operation
     const { response, bytes } = await sendRequest(request, {
       method,
@@ -111,37 +114,55 @@ function handlerOf(
       signal: context.signal,
       fetch: own ?? fetch,
     })
-    return resultOf(response, bytes, asked, nextPage(response, asked, operation, names))
+    const next = nextPage(response, asked, operation, names, keys)
+    return resultOf(response, bytes, { url: asked, next, hide: hiding(added.secrets) })
   }
 }
 
-function baseUrl(description: Description, given: string | undefined): string {
+function baseUrl(description: Description, given: string | undefined, hasSecrets: boolean): string {
   const [first] = description.servers
   const variables = isObject(first) && isObject(first.variables) ? first.variables : {}
   const listed = isObject(first) && typeof first.url === 'string' ? first.url : undefined
   const url =
     given ??
     listed?.replace(/\{([^}]+)\}/g, (whole, name: string) => {
-      const variable = variables[name]
+      const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
       return isObject(variable) && variable.default !== undefined ? String(variable.default) : whole
     })
   if (url === undefined || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     throw wrong(`it does not say where the API is (${JSON.stringify(url ?? null)}); give the option "baseUrl"`)
-  return url.replace(/[?#].*$/, '').replace(/\/+$/, '')
+  const { protocol, origin, hostname, pathname, username, password } = new URL(url)
+  if (username !== '' || password !== '') throw wrong('the URL of the API has a name or password; give them with the option "credentials"')
+  // The author may know that the network is safe. The description does not decide that.
+  if (given === undefined && hasSecrets && protocol === 'http:' && !isLoopback(hostname))
+    throw wrong(
+      `credentials would be sent to ${origin} without encryption; give an https URL as "baseUrl", or this one if the network is safe`,
+    )
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-const defaultName = ({ operationId, method, path }: OpenApiOperation): string =>
-  (operationId ?? `${method.toLowerCase()}${path}`)
+const defaultName = ({ operationId = '', method, path }: OpenApiOperation): string =>
+  nameOf(operationId) || nameOf(`${method.toLowerCase()}${path}`)
+
+const nameOf = (text: string): string =>
+  text
     .replace(/[^A-Za-z0-9_.-]+/g, '_')
     .replace(/^_+|_+$/g, '')
     .slice(0, 128)
 
 /** The names of the parameters among the arguments. A name that is used twice gets its place: `id_query`. */
 function namesOf({ parameters, body }: ReadOperation): ReadonlyMap<Parameter, string> {
-  const isTaken = (parameter: Parameter): boolean =>
-    (body !== undefined && parameter.name === 'body') ||
-    parameters.some((each) => each !== parameter && each.name === parameter.name && each.in === 'path')
-  return new Map(parameters.map((each) => [each, isTaken(each) ? `${each.name}_${each.in}` : each.name]))
+  const taken = new Set(body === undefined ? [] : ['body'])
+  const names = new Map<Parameter, string>()
+  for (const place of ['path', 'query', 'header'] as const) {
+    for (const parameter of parameters.filter((each) => each.in === place)) {
+      let name = parameter.name
+      while (taken.has(name)) name += `_${place}`
+      taken.add(name)
+      names.set(parameter, name)
+    }
+  }
+  return names
 }
 
 function definitionOf(operation: ReadOperation, description: Description, names: ReadonlyMap<Parameter, string>): ToolDefinition {

@@ -2,12 +2,17 @@
 
 import type { Parameter, ReadOperation } from './document.ts'
 
-/** A sentence with the arguments of the next call; undefined if there is no next page, or it cannot be asked for. */
+/**
+ * A sentence with the arguments of the next call; undefined if there is no next page, or it cannot be asked for.
+ *
+ * @param keys the members of the query that are credentials. The model must not see them
+ */
 export function nextPage(
   response: Response,
   url: URL,
   operation: ReadOperation,
   names: ReadonlyMap<Parameter, string>,
+  keys: readonly string[],
 ): string | undefined {
   const target = linkTo('next', response.headers.get('link') ?? '')
   if (target === undefined || !URL.canParse(target, url.href)) return undefined
@@ -15,7 +20,7 @@ export function nextPage(
   if (next.origin !== url.origin || next.pathname !== url.pathname) return undefined
   const changed: Record<string, string | number> = {}
   for (const [key, value] of next.searchParams) {
-    if (url.searchParams.get(key) === value) continue
+    if (keys.includes(key) || url.searchParams.getAll(key).includes(value)) continue
     const parameter = operation.parameters.find((each) => each.in === 'query' && each.name === key)
     if (!parameter) return undefined
     changed[names.get(parameter) as string] = /^\d{1,15}$/.test(value) ? Number(value) : value
@@ -25,7 +30,7 @@ export function nextPage(
 }
 
 function linkTo(relation: string, header: string): string | undefined {
-  for (const [, target, attributes] of header.matchAll(/<([^>]*)>((?:\s*;\s*[\w-]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g)) {
+  for (const [, target, attributes] of header.matchAll(/<([^<>]*)>((?:\s*;\s*[\w-]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g)) {
     const rel = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(attributes ?? '')
     if ((rel?.[1] ?? rel?.[2] ?? '').toLowerCase().split(/\s+/).includes(relation)) return target
   }

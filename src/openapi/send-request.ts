@@ -2,6 +2,8 @@
 
 import { readBody } from '../auth/fetch/bounded-body.ts'
 import { isObject } from '../base/json.ts'
+import { DEFAULT_READ_BOUNDS } from '../jsonrpc/read.ts'
+import { scan } from '../jsonrpc/scan.ts'
 import { ToolError } from '../protocol/errors.ts'
 import { type CallToolResult, type ContentBlock, embed, image, text } from '../server/index.ts'
 import type { BuiltRequest } from './build-request.ts'
@@ -33,10 +35,9 @@ export async function sendRequest(
     )
     const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
     if (location === null) {
-      const tooLarge = (): Error => new ToolError(`The response has more than ${maxBytes} bytes (maxResponseBytes)`)
-      return { response, bytes: await readBody(response.body, maxBytes, tooLarge) }
+      return { response, bytes: await readWhole(response, maxBytes, signal) }
     }
-    await response.body?.cancel()
+    await response.body?.cancel().catch(() => {})
     const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined
     if (next?.origin !== url.origin || (method !== 'GET' && method !== 'HEAD') || hops >= MAX_REDIRECTS)
       throw new ToolError(`The API redirected the request (HTTP ${response.status}), which is not followed`)
@@ -44,33 +45,61 @@ export async function sendRequest(
   }
 }
 
-export function resultOf(response: Response, bytes: Uint8Array, url: URL, next: string | undefined): CallToolResult {
-  const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  if (!response.ok) throw new ToolError(failure(response, bytes))
-  const result = bytes.length === 0 ? { content: [text(`Done (HTTP ${response.status})`)] } : contentOf(type, bytes, url)
-  return next === undefined ? result : { ...result, content: [...result.content, text(next)] }
+async function readWhole(response: Response, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
+  const tooLarge = (): Error => new ToolError(`The response has more than ${maxBytes} bytes (maxResponseBytes)`)
+  return readBody(response.body, maxBytes, tooLarge).catch((error: unknown) => {
+    if (signal.aborted || error instanceof ToolError) throw error
+    throw new ToolError(`The response of the API ended too early (HTTP ${response.status})`)
+  })
 }
 
-function contentOf(type: string, bytes: Uint8Array, url: URL): CallToolResult {
-  if (/^application\/(?:[\w.-]+\+)?json$/.test(type)) {
-    const written = new TextDecoder().decode(bytes)
-    try {
-      const value: unknown = JSON.parse(written)
-      return { content: [text(written)], ...(isObject(value) && { structuredContent: value }) }
-    } catch {
-      throw new ToolError(`The API answered with ${type} that is not JSON: ${written.slice(0, 200)}`)
-    }
-  }
+export interface ResultOptions {
+  /** Without credentials. */
+  url: URL
+  /** A sentence about the next page. */
+  next: string | undefined
+  /** Hides the credentials of the call. */
+  hide(text: string): string
+}
+
+export function resultOf(response: Response, bytes: Uint8Array, { url, next, hide }: ResultOptions): CallToolResult {
+  const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (!response.ok) throw new ToolError(failure(response, hide(new TextDecoder().decode(bytes))))
+  const result = bytes.length === 0 ? { content: [text(`Done (HTTP ${response.status})`)] } : contentOf(type, bytes, url, hide)
+  return next === undefined ? result : { ...result, content: [...result.content, text(hide(next))] }
+}
+
+function contentOf(type: string, bytes: Uint8Array, url: URL, hide: ResultOptions['hide']): CallToolResult {
+  if (/^application\/(?:[\w.-]+\+)?json$/.test(type)) return jsonContent(type, new TextDecoder().decode(bytes), hide)
   if (/^image\/(?:png|jpeg|gif|webp)$/.test(type)) return { content: [image(bytes, type)] }
-  if (type === '' || /^text\/|xml$|javascript$|yaml$/.test(type)) return { content: [text(new TextDecoder().decode(bytes))] }
+  if (type === '' || /^text\/|xml$|javascript$|yaml$/.test(type)) return { content: [text(hide(new TextDecoder().decode(bytes)))] }
   // The query may contain a key.
   const block: ContentBlock = embed(`${url.origin}${url.pathname}`, bytes, type)
   return { content: [block] }
 }
 
-function failure(response: Response, bytes: Uint8Array): string {
+function jsonContent(type: string, received: string, hide: ResultOptions['hide']): CallToolResult {
+  const written = hide(received)
+  const value = parsed(written)
+  if (value === undefined && parsed(received) === undefined)
+    throw new ToolError(`The API answered with ${type} that is not JSON: ${written.slice(0, 200)}`)
+  // A client refuses a message whose structure is too deep or too large. It can read the text.
+  const isUsable = isObject(value) && scan(written, DEFAULT_READ_BOUNDS) === undefined
+  return { content: [text(written)], ...(isUsable && { structuredContent: value }) }
+}
+
+/** Undefined if it is not JSON. */
+function parsed(written: string): unknown {
+  try {
+    return JSON.parse(written)
+  } catch {
+    return undefined
+  }
+}
+
+function failure(response: Response, whole: string): string {
   const { status, statusText } = response
-  const said = new TextDecoder().decode(bytes).trim()
+  const said = whole.trim()
   const wait = response.headers.get('retry-after')
   const hint = status === 401 ? ' The credentials of this server were refused.' : ''
   const retry = wait === null ? '' : ` Try again after ${wait.slice(0, 50)}${/^\d+$/.test(wait) ? ' seconds' : ''}.`

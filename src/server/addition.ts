@@ -22,6 +22,8 @@ export interface Addition {
   readonly apps?: AppHook
   /** Called when a client may be there. */
   start?(): void
+  /** Whether it adds tools, prompts or resources, so that it is started in a mounted server, too. */
+  readonly isMounted?: true
   /** Called when the server is closed. */
   close?(): Promise<void>
   /** Answers a request; undefined if the method is not its own. */

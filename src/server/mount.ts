@@ -68,7 +68,7 @@ export function mount(outer: ServerState, prefix: string, inner: ServerState, ch
   inner.announcements.add((announcement) => {
     if (announcement.kind === 'change' && announcement.change.kind === 'resource') outer.announce(announcement.change)
   })
-  inner.outer.push(outer)
+  outer.contain(inner)
   outer.use(middlewareOf(inner, tools, prompts), true)
 }
 

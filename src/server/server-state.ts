@@ -77,6 +77,7 @@ export class ServerState implements FeatureEnvironment {
   middleware: readonly Middleware[] = []
   /** The servers that mount this one. */
   readonly outer: ServerState[] = []
+  readonly #inner: ServerState[] = []
   readonly #options: ServerOptions
   readonly #announced = new Set<'tools' | 'prompts' | 'resources'>()
   #discovery: Params | undefined
@@ -181,6 +182,25 @@ export class ServerState implements FeatureEnvironment {
   start(): void {
     this.#isStarted = true
     for (const addition of this.additions) addition.start?.()
+    for (const inner of this.#inner) inner.#startMounted()
+  }
+
+  /** Starts what adds tools, prompts or resources: these are offered by the servers that mount this one. */
+  #startMounted(): void {
+    for (const addition of this.additions) if (addition.isMounted) addition.start?.()
+    for (const inner of this.#inner) inner.#startMounted()
+  }
+
+  get #isServed(): boolean {
+    return this.#isStarted || this.outer.some((each) => each.#isServed)
+  }
+
+  /** Requests to this server wait for what the mounted one loads, for example a folder of skills. */
+  contain(inner: ServerState): void {
+    inner.outer.push(this)
+    this.#inner.push(inner)
+    if (inner.loading) this.#await(inner.loading)
+    if (this.#isServed) inner.#startMounted()
   }
 
   add(addition: Addition): void {
@@ -190,19 +210,23 @@ export class ServerState implements FeatureEnvironment {
     this.tasks ??= addition.tasks
     this.apps ??= addition.apps
     this.#forgetDiscovery()
-    if (this.#isStarted) addition.start?.()
+    if (this.#isStarted || (addition.isMounted && this.#isServed)) addition.start?.()
   }
 
   /** Lets requests wait until the work is over, also if it fails. */
   async load(work: Promise<void>): Promise<void> {
     // A failure that the author does not handle ends the process before any request is answered without what is missing.
-    const over = work.catch(() => new Promise((resolve) => setTimeout(resolve)))
+    this.#await(work.catch(() => new Promise((resolve) => setTimeout(resolve))))
+    // Not the promise itself: with the handler above its failure counts as handled.
+    await work
+  }
+
+  #await(over: Promise<unknown>): void {
     const loading = Promise.all([this.loading, over]).then(() => {
       if (this.loading === loading) this.loading = undefined
     })
     this.loading = loading
-    // Not the promise itself: with the handler above its failure counts as handled.
-    await work
+    for (const each of this.outer) each.#await(over)
   }
 
   #forgetDiscovery(): void {

@@ -135,6 +135,16 @@ test.each<[string, Transformation, string]>([
   ],
   ['an unknown member of a tool', { tools: { create: { titel: 'a' } as object } }, 'unknown member "titel"; did you mean "title"?'],
   ['an unknown kind', { tool: { delete: false } } as Transformation, 'transform: unknown member "tool"; did you mean "tools"?'],
+  [
+    'a fixed value that is undefined',
+    { tools: { create: { arguments: { title: { fixed: undefined } } } } },
+    'the fixed value of the argument "title" is undefined; is its variable set?',
+  ],
+  [
+    'a default that is undefined',
+    { tools: { create: { arguments: { title: { default: undefined } } } } },
+    'default of the argument "title"',
+  ],
   ['a fixed value and a default', { tools: { create: { arguments: { title: { fixed: 'a', default: 'b' } } } } }, 'not both'],
 ])('%s is an error when the server is mounted', async (_what, changes, message) => {
   await expect(mounted(changes)).rejects.toThrow(message)

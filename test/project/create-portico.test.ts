@@ -129,6 +129,8 @@ test('a folder with files, an unknown template and other mistakes are refused in
   expect(await say('new')).toBe('Missing --template; expected server, client, agent')
   expect(await say('a', 'b', '-t', 'server')).toBe('Expected one folder, got a, b')
   expect(await say('--unknown')).toContain('Unknown option')
+  const inFile = await createProject(folder, join('file', 'new'), '-t', 'server')
+  expect([inFile.code, inFile.output.trim()]).toEqual([1, expect.stringMatching(/^The project cannot be made in .*: ENOTDIR.*$/)])
   expect(readdirSync(join(folder, 'full'))).toEqual(['notes.txt'])
   expect(readdirSync(folder).sort()).toEqual(['file', 'full'])
 })

@@ -1,9 +1,14 @@
 /** A server inside another one. */
 
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, type Server } from '../../src/server/index.ts'
+import { temporaryFolders } from '../support/folders.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+
+const newFolder = temporaryFolders()
 
 const newServer = (name: string) => createServer({ name, version: '1', onError: () => {} })
 
@@ -134,3 +139,25 @@ test('wrong prefixes and other objects are refused', () => {
   expect(() => server.mount('a b', weather())).toThrow('got "a b"')
   expect(() => server.mount('a', {} as Server)).toThrow('Only a server made by createServer can be mounted')
 })
+
+test.each(['before', 'after'])(
+  'skills that a server reads %s it is mounted are there at the first request, and follow the folder',
+  async (when) => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'refunds'))
+    writeFileSync(join(folder, 'refunds', 'SKILL.md'), '---\nname: refunds\ndescription: How to refund\n---\nSlowly.\n')
+    const [inner, middle, outer] = [newServer('inner'), newServer('middle'), newServer('outer')]
+    const reading = when === 'before' ? inner.skills(folder) : undefined
+    middle.mount('inner', inner)
+    outer.mount('middle', middle)
+    const ready = reading ?? inner.skills(folder)
+    // A new client each time, because clients cache lists.
+    const uris = async (): Promise<string[]> =>
+      (await (await connectPair(outer, { revision: '2026-07-28' })).client.resources().all()).map(({ uri }) => uri)
+    expect(await uris()).toEqual(['skill://refunds/SKILL.md'])
+    await ready
+    writeFileSync(join(folder, 'refunds', 'more.md'), 'More')
+    await expect.poll(uris).toContain('skill://refunds/more.md')
+    await inner.close()
+  },
+)

@@ -91,9 +91,12 @@ class ApiKeys implements HttpAuth {
     const digest = await digestOf(given.key)
     const holder = (await this.#holders).get(digest) ?? (await this.#find?.(digest))
     if (!holder || !isNamed(holder)) return refusal(401, 'The API key is not known', 'invalid_token')
-    const { name, scopes = [], expiresAt } = holder
-    if (!isExpiry(expiresAt)) {
-      console.error(`portico: apiKeys: the key of ${JSON.stringify(name)} was refused: find returned an expiresAt that is not a date`)
+    const { name, expiresAt } = holder
+    // A database has null for a key without scopes.
+    const scopes: unknown = holder.scopes ?? []
+    const wrong = !isExpiry(expiresAt) ? 'an expiresAt that is not a date' : !areScopes(scopes) ? 'scopes that are not a list' : undefined
+    if (wrong !== undefined || !areScopes(scopes)) {
+      console.error(`portico: apiKeys: the key of ${JSON.stringify(name)} was refused: find returned ${wrong}`)
       return refusal(401, 'The API key cannot be used', 'invalid_token')
     }
     if (expiresAt && expiresAt.getTime() <= this.#clock.now()) return refusal(401, 'The API key has expired', 'invalid_token')
@@ -147,6 +150,9 @@ function check(name: string, holder: Omit<KeyHolder, 'name'> & { key: string }):
   if (key.startsWith('sha256:') && !/^sha256:[0-9a-fA-F]{64}$/.test(key)) fail('must have 64 hexadecimal digits after "sha256:"')
   if (key.length < MIN_KEY_LENGTH || key.length > MAX_KEY_LENGTH)
     fail(`must have ${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} characters; got ${key.length}`)
+  if (!/^[\x20-\x7e]+$/.test(key) || key !== key.trim())
+    fail('has characters that a header cannot have, or spaces around it; is there a line end in its environment variable?')
+  if (!Array.isArray(scopes)) fail('has scopes that are not a list')
   const bad = scopes.find((scope) => !isScope(scope))
   if (bad !== undefined) fail(`has a scope that is not valid: ${JSON.stringify(bad)}`)
   if (!isExpiry(expiresAt)) fail('has an expiry that is not a date')
@@ -176,6 +182,9 @@ async function digestOf(key: string): Promise<string> {
 /** A date that is not valid is never over, so it would make a key work for ever. A database has null for a key without expiry. */
 const isExpiry = (given: unknown): given is Date | undefined =>
   given === undefined || given === null || (given instanceof Date && !Number.isNaN(given.getTime()))
+
+/** A text has `includes`, too: with the scope `notes:write` it would seem to have `notes`. */
+const areScopes = (given: unknown): given is readonly string[] => Array.isArray(given) && given.every((each) => isScope(each))
 
 const isNamed = ({ name }: KeyHolder): boolean => typeof name === 'string' && name !== ''
 

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import type { ExitName } from '../exit-codes.ts'
 import { type Migrated, migrateText } from '../migrate/migrate.ts'
 import { sourceFiles } from '../migrate/source-files.ts'
 import { loadTypeScript } from '../migrate/syntax.ts'
@@ -28,21 +29,31 @@ export function registerMigrate(program: Command, runner: CommandRunner): void {
     .action(runner.action(migrateAction))
 }
 
-async function migrateAction({ io, screen }: Invocation, paths: string[], { write }: MigrateOptions): Promise<void> {
+async function migrateAction({ io, screen }: Invocation, paths: string[], { write }: MigrateOptions): Promise<ExitName> {
   const ts = loadTypeScript(io.cwd)
   const files = await sourceFiles(io.cwd, paths.length === 0 ? ['.'] : paths)
   const migrated: { name: string; file: Migrated }[] = []
-  for (const path of files) {
-    const before = await readFile(path, 'utf8')
-    const file = migrateText(ts, path, before)
-    if (!file) continue
-    const name = relative(io.cwd, path)
-    migrated.push({ name, file })
-    if (write) await writeFile(path, file.text)
-    else printDiff(screen, name, before, file.text)
-  }
   const { noteStyle } = screen
-  if (migrated.length === 0) return screen.note(safe`None of ${files.length} files imports the official SDK or FastMCP`)
+  let exit: ExitName = 'ok'
+  for (const path of files) {
+    const name = relative(io.cwd, path)
+    try {
+      const before = textOf(await readFile(path))
+      const file = migrateText(ts, path, before)
+      if (!file) continue
+      if (write && file.text !== before) await writeFile(path, file.text)
+      else if (file.text !== before) printDiff(screen, name, before, file.text)
+      migrated.push({ name, file })
+    } catch (error) {
+      // One file that cannot be moved must not leave the others half done.
+      exit = 'failed'
+      screen.note(safe`${noteStyle.red('✗')} ${name}: not changed: ${reasonOf(error)}`)
+    }
+  }
+  if (migrated.length === 0) {
+    if (exit === 'ok') screen.note(safe`None of ${files.length} files imports the official SDK or FastMCP`)
+    return exit
+  }
   for (const { name, file } of migrated) {
     const mark = file.leftovers.length === 0 ? noteStyle.green('✓') : noteStyle.yellow('!')
     screen.note(
@@ -52,6 +63,21 @@ async function migrateAction({ io, screen }: Invocation, paths: string[], { writ
   }
   if (!write) screen.note(safe`Nothing was changed. --write changes the files.`)
   else screen.note(safe`Next: npm install portico, run your formatter and your tests, and look for TODO(portico)`)
+  return exit
+}
+
+/** The bytes that are not UTF-8 would be lost when the file is written. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new Error('it is not UTF-8')
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof RangeError) return 'its code is nested too deeply'
+  return error instanceof Error ? error.message : String(error)
 }
 
 function printDiff(screen: Invocation['screen'], name: string, before: string, after: string): void {

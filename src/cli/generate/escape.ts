@@ -33,7 +33,9 @@ const RESERVED = new Set(
   (
     'arguments await break case catch class client const continue debugger default delete do else enum eval export extends false finally for ' +
     'function if implements import in instanceof interface let new null package private protected public return static super switch this ' +
-    'throw true try typeof undefined var void while with yield args options'
+    'throw true try typeof undefined var void while with yield args options ' +
+    // CommonJS modules have these already.
+    'exports module require'
   ).split(' '),
 )
 

@@ -19,18 +19,24 @@ const LIBRARIES = [
   { name: 'FastMCP', isOf: isFastMcp, move: moveFastMcp },
 ]
 
-/** @returns undefined if the file imports none of the libraries */
+/**
+ * @returns undefined if the file imports none of the libraries
+ * @throws if the file cannot be parsed: changes to a tree that was guessed would break it more
+ */
 export function migrateText(ts: TypeScript, file: string, text: string): Migrated | undefined {
-  let current = text
+  // The changes are written with \n. A file with other line ends keeps them.
+  const isCrlf = text.includes('\r\n') && !/(?:^|[^\r])\n/.test(text)
+  let current = isCrlf ? text.replaceAll('\r\n', '\n') : text
   const from: string[] = []
   const leftovers: Leftover[] = []
   for (const { name, isOf, move } of LIBRARIES) {
     const program = new Program(ts, file, current)
     if (![...program.imports.values()].some(({ module }) => isOf(module))) continue
+    if (program.root.parseDiagnostics?.length) throw new Error('it has syntax errors; correct them first')
     move(program)
     from.push(name)
     leftovers.push(...program.leftovers)
     current = program.edits.result()
   }
-  return from.length === 0 ? undefined : { text: current, from, leftovers }
+  return from.length === 0 ? undefined : { text: isCrlf ? current.replaceAll('\n', '\r\n') : current, from, leftovers }
 }

@@ -20,6 +20,9 @@ export interface Leftover {
 /** The modules that go. */
 const OLD = /^(?:@modelcontextprotocol\/|fastmcp$)/
 
+/** How many characters before a statement are searched for comments of this command. */
+const MAX_COMMENTS = 2000
+
 export class Program {
   readonly text: string
   readonly root: Node
@@ -146,7 +149,10 @@ export class Program {
     this.#leftovers.set(key, { line: this.text.slice(0, node.getStart()).split('\n').length, reason })
     const lineStart = this.text.lastIndexOf('\n', start - 1) + 1
     const indent = /^[ \t]*/.exec(this.text.slice(lineStart, start))?.[0] ?? ''
-    this.edits.insert(start, `// TODO(portico): ${reason}\n${indent}`)
+    const comment = `// TODO(portico): ${reason}\n${indent}`
+    // A run before may have left it.
+    const before = /(?:\/\/ TODO\(portico\): .*\n[ \t]*)*$/.exec(this.text.slice(Math.max(0, start - MAX_COMMENTS), start))?.[0] ?? ''
+    if (!before.includes(comment)) this.edits.insert(start, comment)
   }
 
   get leftovers(): Leftover[] {

@@ -30,6 +30,8 @@ export interface Node {
   readonly statements?: readonly Node[]
   readonly declarationList?: Node & { readonly declarations: readonly Node[] }
   readonly modifiers?: readonly Node[]
+  /** Of a file: its syntax errors. */
+  readonly parseDiagnostics?: readonly unknown[]
 }
 
 /** A node whose kind was checked. The mark keeps the compiler from ruling out all nodes of other kinds. */

@@ -34,6 +34,7 @@ export async function serveSkills(serverState: ServerState, folder: string | URL
 
 class SkillSupport implements Addition {
   readonly id = SKILLS
+  readonly isMounted = true
   readonly settings: Addition['settings']
   /** Clients need not declare the extension: its methods only read. */
   readonly isIn: Addition['isIn'] = ({ hasExtensions }) => hasExtensions

@@ -136,6 +136,18 @@ test('a key stops working when it expires', async () => {
   expect(await auth.authenticate(head)).toMatchObject({ status: 401, message: 'The API key has expired' })
 })
 
+test.each(['notes:write notes:read', ['notes read'], 7])(
+  'a key that find returns with the scopes %j is refused and reported',
+  async (odd) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const url = await served({ find: () => ({ name: 'robot', scopes: odd as string[] }) })
+    const response = await post(url, { authorization: `Bearer ${KEY}` })
+    expect([response.status, await response.text()]).toEqual([401, expect.stringContaining('The API key cannot be used')])
+    expect(log).toHaveBeenCalledWith(expect.stringContaining('find returned scopes that are not a list'))
+  },
+)
+
 test.each([new Date('not a date'), '2030-01-01', 0])('a key that find returns with the expiry %s is refused and reported', async (odd) => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => log.mockRestore())
@@ -166,6 +178,9 @@ test.each<[string, ApiKeysOptions, string]>([
     { keys: { robot: `sha256:${'a'.repeat(64)}`, twin: `sha256:${'A'.repeat(64)}` } },
     '"robot" and "twin" have the same key',
   ],
+  ['a key with a line end', { keys: { robot: `${KEY}\n` } }, 'is there a line end in its environment variable?'],
+  ['a key that is not ASCII', { keys: { robot: `${KEY}\u00e9` } }, 'has characters that a header cannot have'],
+  ['scopes that are a text', { keys: { robot: { key: KEY, scopes: 'a b' as unknown as string[] } } }, 'has scopes that are not a list'],
   ['a bad header', { keys: { robot: KEY }, header: 'x y' }, 'not the name of a header: "x y"'],
 ])('%s is an error when the server starts', (_what, options, message) => {
   expect(() => apiKeys(options)).toThrow(message)

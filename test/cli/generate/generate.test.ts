@@ -123,3 +123,8 @@ function shapeOf(text: string): string {
   visit(file)
   return file.statements.map(({ kind }) => (kind === ts.SyntaxKind.VariableStatement ? 'VariableStatement' : ts.SyntaxKind[kind])).join(' ')
 }
+
+test('a tool can have the name of something that a CommonJS module has', () => {
+  const text = clientModule(['exports', 'module', 'require'].map((name) => ({ name, inputSchema: { type: 'object' } })))
+  expect([...text.matchAll(/^export const (\w+)/gm)].map(([, name]) => name)).toEqual(['exportsTool', 'moduleTool', 'requireTool'])
+})

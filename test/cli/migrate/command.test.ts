@@ -66,3 +66,37 @@ test('a diff has one place for each change, with three lines around it', () => {
     [' line 17', ' line 18', ' line 19', '-line 20', ' line 21', ' line 22', ' line 23'],
   ])
 })
+
+test('a second run changes nothing, also where something is left to you', async () => {
+  const folder = project()
+  await portico(['migrate', 'src', '--write'], { cwd: folder })
+  const again = await portico(['migrate', 'src', '--write'], { cwd: folder })
+  expect(again.code).toBe(0)
+  expect(readFileSync(join(folder, 'src/http.ts'), 'utf8')).toBe(corpus('v1-http.after.txt'))
+})
+
+test('a file that cannot be moved safely stays as it is, with the reason, and the others are moved', async () => {
+  const folder = project()
+  const source = corpus('v1-tools.before.ts')
+  const strange: Record<string, Buffer> = {
+    'latin.ts': Buffer.concat([Buffer.from(source), Buffer.from('// caf'), Buffer.from([0xe9, 0x0a])]),
+    'broken.ts': Buffer.from(`${source}\nserver.registerTool('b', { inputSchema: {\n`),
+    'deep.ts': Buffer.from(`${source}\nexport const deep = ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`),
+  }
+  for (const [name, bytes] of Object.entries(strange)) writeFileSync(join(folder, 'src', name), bytes)
+  const { code, stderr } = await portico(['migrate', 'src', '--write'], { cwd: folder })
+  expect(code).toBe(1)
+  expect(stderr).toContain('src/latin.ts: not changed: it is not UTF-8')
+  expect(stderr).toContain('src/broken.ts: not changed: it has syntax errors; correct them first')
+  expect(stderr).toContain('src/deep.ts: not changed: its code is nested too deeply')
+  for (const [name, bytes] of Object.entries(strange)) expect(readFileSync(join(folder, 'src', name)).equals(bytes)).toBe(true)
+  expect(readFileSync(join(folder, 'src/tools.ts'), 'utf8')).toBe(corpus('v1-tools.after.ts'))
+})
+
+test('a file keeps its line ends and its byte order mark', async () => {
+  const folder = project()
+  const windows = (text: string): string => `\ufeff${text.replaceAll('\n', '\r\n')}`
+  writeFileSync(join(folder, 'src', 'tools.ts'), windows(corpus('v1-tools.before.ts')))
+  await portico(['migrate', 'src', '--write'], { cwd: folder })
+  expect(readFileSync(join(folder, 'src/tools.ts'), 'utf8')).toBe(windows(corpus('v1-tools.after.ts')))
+})
