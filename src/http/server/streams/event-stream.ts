@@ -17,6 +17,8 @@ export const EVENT_STREAM_HEADERS = {
 /** How long clients are asked to wait before they reconnect: short for a person, long enough that clients do not poll. */
 export const RETRY_MS = 1_000
 
+export const eventId = (prefix: string, stream: number, sequence: number): string => `${prefix}.${stream}.${sequence}`
+
 export const eventText = (json: string, id: string | undefined): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`
 
@@ -147,14 +149,12 @@ export class EventStream implements AnswerStream, EventStore {
     this.#owner.onUnattended(this)
   }
 
-  /** The text of a complete stream with one event. */
-  atOnce(json: string): string {
-    const text = eventText(json, this.#idOf(1))
+  /** Begins with the only event of a stream that has ended. */
+  restore(event: string): void {
     // Over before it is kept, so that it is never listed as an open stream.
     this.#isOver = true
-    this.#keep(text)
+    this.#keep(event)
     this.#owner.onUnattended(this)
-    return this.#owner.isPolled ? this.#idEvent(0) + text : text
   }
 
   greet(): void {
@@ -199,7 +199,7 @@ export class EventStream implements AnswerStream, EventStore {
   }
 
   #idOf(sequence: number): string {
-    return `${this.#owner.prefix}.${this.number}.${sequence}`
+    return eventId(this.#owner.prefix, this.number, sequence)
   }
 
   #disconnect(): void {
