@@ -102,23 +102,19 @@ export const withLength = (length: number, headers: Headers, more: Headers | und
 /** A longer text is converted to bytes here, once: the conversion inside the stream is slower. */
 const LONG_TEXT = 64 * 1024
 
-/**
- * Sends a text together with the head that waits for it, as one string. `end(text)` adds an empty string as the end, and Node writes
- * two strings with a slower call, which takes a tenth of the time of a small response.
- */
-function writeAtOnce(response: ServerResponse, text: string, encoding: BufferEncoding): void {
-  response.cork()
-  response.write(text, encoding)
-  response.uncork()
-}
-
 /** Ends a response. Node would wait for ever for a client that does not read, so the wait is limited to `stallMs`. */
 export function end(response: ServerResponse, text: string | undefined, length: number, stallMs: number): void {
   // As many bytes as characters means ASCII, which is copied and not encoded.
   const encoding = length === text?.length ? 'latin1' : 'utf8'
   if (length > LONG_TEXT) response.end(Buffer.from(text as string, encoding))
   else {
-    if (text) writeAtOnce(response, text, encoding)
+    // Writes the head and the text as one string. `end(text)` adds an empty string as the end, and Node writes two strings with a
+    // slower call, which takes a tenth of the time of a small response.
+    if (text) {
+      response.cork()
+      response.write(text, encoding)
+      response.uncork()
+    }
     response.end()
   }
   // Once the response is flushed, Node restores its own keep-alive timeout.

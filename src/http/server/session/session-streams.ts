@@ -79,7 +79,7 @@ export class SessionStreams implements EventStreamOwner, KeptAnswerOwner {
   /** Sends a complete stream at once. It is kept like any other, for a client that loses the connection while it reads. */
   answerAsEvent(reply: HttpReply, json: string): void {
     const number = ++this.#count
-    const text = wholeStream(json, this.prefix, number, this.isPolled)
+    const text = wholeStream(json, `${this.prefix}.${number}`, this.isPolled)
     if (!this.#isOver) {
       const answer = new KeptAnswer(number, text, this.open.now, this)
       this.#listEnded(answer)
@@ -117,7 +117,7 @@ export class SessionStreams implements EventStreamOwner, KeptAnswerOwner {
 
   /** Called on every tick: drops expired events and pings the client. */
   tend(now: number): void {
-    for (const each of new Set([...this.#streams, ...this.#ended])) {
+    for (const each of [...this.#streams, ...this.#ended]) {
       if (each.unattendedSince !== undefined && now - each.unattendedSince >= this.limits.eventTtlMs) this.#forget(each)
     }
     if (this.#standing?.isConnected) this.#ping(now)

@@ -17,8 +17,6 @@ export const EVENT_STREAM_HEADERS = {
 /** How long clients are asked to wait before they reconnect: short for a person, long enough that clients do not poll. */
 export const RETRY_MS = 1_000
 
-export const eventId = (prefix: string, stream: number, sequence: number): string => `${prefix}.${stream}.${sequence}`
-
 export const eventText = (json: string, id: string | undefined): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`
 
@@ -199,7 +197,7 @@ export class EventStream implements AnswerStream, EventStore {
   }
 
   #idOf(sequence: number): string {
-    return eventId(this.#owner.prefix, this.number, sequence)
+    return `${this.#owner.prefix}.${this.number}.${sequence}`
   }
 
   #disconnect(): void {

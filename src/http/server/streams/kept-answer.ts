@@ -3,7 +3,7 @@
 import type { LinkedList } from '../../../base/linked-list.ts'
 import type { EventStore } from '../limits/caller-usage.ts'
 import { sizeOf } from '../limits/kept-bytes.ts'
-import { eventId, eventText, idEventText } from './event-stream.ts'
+import { eventText, idEventText } from './event-stream.ts'
 
 /** The owner of kept answers. */
 export interface KeptAnswerOwner {
@@ -32,7 +32,7 @@ export class KeptAnswer implements EventStore {
 
   /** The text of the event with the answer. The event before it has only an id. */
   get event(): string {
-    return this.text.slice(this.text.indexOf(FIRST_LINE))
+    return this.text.slice(this.text.indexOf('event:'))
   }
 
   evictOldest(): boolean {
@@ -41,10 +41,11 @@ export class KeptAnswer implements EventStore {
   }
 }
 
-const FIRST_LINE = 'event: message\n'
-
-/** The text of a stream with one event. Where clients poll, an event with only an id comes before it. */
-export function wholeStream(json: string, prefix: string, number: number, isPolled: boolean): string {
-  const text = eventText(json, eventId(prefix, number, 1))
-  return isPolled ? idEventText(eventId(prefix, number, 0)) + text : text
+/**
+ * The text of a stream with one event. Where clients poll, an event with only an id comes before it.
+ * @param stream the start of the ids of its events
+ */
+export function wholeStream(json: string, stream: string, isPolled: boolean): string {
+  const text = eventText(json, `${stream}.1`)
+  return isPolled ? idEventText(`${stream}.0`) + text : text
 }
