@@ -38,9 +38,13 @@ export function httpMeasures(of, calls) {
     { name: 'HTTP tools/call, 2026-07-28, JSON', goal: 1.35, run: each(['raw', 'portico', 'v2', 'tmcp'], stateless), ...cpu },
     { name: 'HTTP tools/call, 2026-07-28, stream', goal: 1.4, run: each(['raw', 'portico', 'v2'], { ...stateless, ...sse }), ...cpu },
     {
-      name: 'HTTP tools/call, 2026-07-28, with metrics',
+      name: 'HTTP tools/call, 2026-07-28, with health and metrics, and with onRequest',
       goal: 1.05,
-      run: { portico: load('portico', stateless), 'with metrics': load('portico', { ...stateless, args: ['--metrics'] }) },
+      run: {
+        portico: load('portico', stateless),
+        metrics: load('portico', { ...stateless, args: ['--metrics'] }),
+        onRequest: load('portico', { ...stateless, args: ['--on-request'] }),
+      },
       ...cpu,
     },
     {

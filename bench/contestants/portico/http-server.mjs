@@ -22,7 +22,9 @@ const { port } = await listen(server, {
   maxConnections: 100_000,
   responses: isSse ? 'sse' : 'auto',
   sessions: !process.argv.includes('--no-sessions'),
+  health: process.argv.includes('--metrics'),
   metrics: process.argv.includes('--metrics'),
+  ...(process.argv.includes('--on-request') && { onRequest: () => {} }),
   limits: {
     maxSessions: 100_000,
     maxStreams: 100_000,

@@ -169,12 +169,12 @@ describe('the end of a stream', () => {
     expect(stream.isDroppedAfter(1)).toBe(false)
   })
 
-  test.each([true, false])('a stream that ends at once is one text, with an event id where readers poll: %s', (isPolled) => {
-    const { stream, owner } = streamOf({ isPolled })
-    const text = stream.atOnce('{}')
-    expect(text.startsWith('id: p.1.0\n')).toBe(isPolled)
-    expect(text.endsWith('event: message\nid: p.1.1\ndata: {}\n\n')).toBe(true)
+  test('a restored stream has ended, and its event can be read', () => {
+    const { stream, owner, connect } = streamOf()
+    stream.restore('event: message\nid: p.1.1\ndata: {}\n\n')
     expect([stream.isOver, owner.onUnattended.mock.calls.length, stream.checkResume(0)]).toEqual([true, 1, undefined])
+    const sink = connect(0)
+    expect([sink.isEnded, ids(sink)]).toEqual([true, ['p.1.0', 'p.1.1']])
   })
 })
 

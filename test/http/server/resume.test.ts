@@ -340,6 +340,70 @@ describe('what is kept of streams', () => {
   })
 })
 
+describe('an answer that was sent at once', () => {
+  const hi = (id: number) => ({ ...callTool('hi'), id })
+  const EVENTS = { accept: 'text/event-stream' }
+
+  test('it can be read again, as often as the client likes', async () => {
+    const { url, handler } = await serve(testServer())
+    const session = await openSession(url, POLLED)
+    const sent = await session.askStream(hi(7), EVENTS)
+    await sent.ended
+    const [first, answer] = sent.events
+    const { keptBytes } = handler.counts
+    for (let i = 0; i < 3; i++) {
+      const again = await session.listen(first?.id)
+      await again.ended
+      expect(again.events).toEqual([first, answer])
+      const nothing = await session.listen(answer?.id)
+      expect([nothing.status, await nothing.messages()]).toEqual([200, []])
+    }
+    expect(handler.counts).toMatchObject({ streams: 0, abandoned: 0 })
+    // The answer is not kept a second time.
+    expect(handler.counts.keptBytes).toBeLessThanOrEqual(keptBytes)
+    await session.end()
+    expect(handler.counts.keptBytes).toBe(0)
+  })
+
+  test.each(OLDER)('in %s its only event has an id, and nothing comes after it', async (revision) => {
+    const { url } = await serve(testServer())
+    const session = await openSession(url, revision)
+    const sent = await session.askStream(hi(1), EVENTS)
+    await sent.ended
+    expect(sent.text).toMatch(/^event: message\nid: \S+\.1\ndata: /)
+    const nothing = await session.listen(sent.events[0]?.id)
+    expect([nothing.status, await nothing.messages()]).toEqual([200, []])
+  })
+
+  test('it is one of at most 16, and reading it again displaces no other', async () => {
+    const { url } = await serve(testServer())
+    const session = await openSession(url, POLLED)
+    const ids: (string | undefined)[] = []
+    for (let i = 0; i < 17; i++) {
+      const sent = await session.askStream(hi(i), EVENTS)
+      await sent.ended
+      ids.push(sent.events[0]?.id)
+    }
+    for (let i = 0; i < 3; i++) await (await session.listen(ids[2])).ended
+    expect(await refusalOf(session, String(ids[0]))).toEqual([400, 'The stream of that event id is no longer kept'])
+    for (const i of [1, 2, 16]) expect(await (await session.listen(ids[i])).messages()).toMatchObject([{ id: i }])
+  })
+
+  test('it is forgotten after eventTtlMs, and attempts that are refused do not keep it', async () => {
+    const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { eventTtlMs: 10_000 } })
+    const session = await openSession(url, POLLED)
+    const sent = await session.askStream(hi(1), EVENTS)
+    await sent.ended
+    const id = String(sent.events[0]?.id)
+    await pass(9_000)
+    const unsent = `${id.slice(0, -1)}9`
+    expect(await refusalOf(session, unsent)).toEqual([400, 'The last event id names an event that was not sent'])
+    await pass(2_000)
+    expect(await refusalOf(session, id)).toEqual([400, 'The stream of that event id is no longer kept'])
+    expect(endpoint.counts.keptBytes).toBe(0)
+  })
+})
+
 describe('a call that lets its client hang up', () => {
   test('2025-11-25: the connection ends with a retry time, and the answer waits for the client', async () => {
     proves('T-HTTP-020', 'T-HTTP-022', 'R-VER-007')

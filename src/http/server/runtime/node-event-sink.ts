@@ -106,7 +106,17 @@ const LONG_TEXT = 64 * 1024
 export function end(response: ServerResponse, text: string | undefined, length: number, stallMs: number): void {
   // As many bytes as characters means ASCII, which is copied and not encoded.
   const encoding = length === text?.length ? 'latin1' : 'utf8'
-  response.end(length > LONG_TEXT ? Buffer.from(text as string, encoding) : text, encoding)
+  if (length > LONG_TEXT) response.end(Buffer.from(text as string, encoding))
+  else {
+    // Writes the head and the text as one string. `end(text)` adds an empty string as the end, and Node writes two strings with a
+    // slower call, which takes a tenth of the time of a small response.
+    if (text) {
+      response.cork()
+      response.write(text, encoding)
+      response.uncork()
+    }
+    response.end()
+  }
   // Once the response is flushed, Node restores its own keep-alive timeout.
   if (response.writableLength === 0) return
   if (response.socket) response.socket.setTimeout(stallMs)

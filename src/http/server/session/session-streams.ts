@@ -10,6 +10,7 @@ import type { KeptBytes } from '../limits/kept-bytes.ts'
 import { busyFixed, DRAINING, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
+import { KeptAnswer, type KeptAnswerOwner, wholeStream } from '../streams/kept-answer.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 
@@ -29,7 +30,7 @@ const EARLY_EVENT_BYTES = 64 * 1024
 /** The ended streams of one session whose events are kept. `maxKeptBytesPerSession` limits their memory; this limits their number. */
 const MAX_ENDED_STREAMS = 16
 
-export class SessionStreams implements EventStreamOwner {
+export class SessionStreams implements EventStreamOwner, KeptAnswerOwner {
   /** The prefix of every event id of the session. Ids of other sessions do not match it. */
   readonly prefix = randomId().slice(0, 12)
   readonly isPolled: boolean
@@ -38,8 +39,8 @@ export class SessionStreams implements EventStreamOwner {
   readonly #services: SessionServices
   /** An array, because there are few: a Map that constantly grows and shrinks causes garbage. */
   readonly #streams: EventStream[] = []
-  /** Ended streams that are kept for a client that missed the end, oldest first. */
-  readonly #ended: EventStream[] = []
+  /** Ended streams that are kept for a client that missed the end, oldest first. Answers that were sent at once are only here. */
+  readonly #ended: (EventStream | KeptAnswer)[] = []
   #count = 0
   #keptBytes = 0
   /** The standing stream, for messages that belong to no request. */
@@ -77,7 +78,14 @@ export class SessionStreams implements EventStreamOwner {
 
   /** Sends a complete stream at once. It is kept like any other, for a client that loses the connection while it reads. */
   answerAsEvent(reply: HttpReply, json: string): void {
-    reply.send(200, EVENT_STREAM_HEADERS, this.#add().atOnce(json))
+    const number = ++this.#count
+    const text = wholeStream(json, `${this.prefix}.${number}`, this.isPolled)
+    if (!this.#isOver) {
+      const answer = new KeptAnswer(number, text, this.open.now, this)
+      this.#listEnded(answer)
+      this.#countKept(answer.bytes)
+    }
+    reply.send(200, EVENT_STREAM_HEADERS, text)
   }
 
   /** Sends a message that belongs to no request. */
@@ -96,7 +104,7 @@ export class SessionStreams implements EventStreamOwner {
   resume(reply: HttpReply, lastEventId: string): Refusal | undefined {
     const position = readEventId(lastEventId, this.prefix)
     if (!position) return refuse(400, 'The last event id does not belong to this session')
-    const stream = this.#streams.find(({ number }) => number === position.stream)
+    const stream = this.#streams.find(({ number }) => number === position.stream) ?? this.#restore(position.stream)
     if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
     if (stream === this.#standing && this.open.isEnding) return DRAINING
     const fault = stream.checkResume(position.sequence)
@@ -109,8 +117,8 @@ export class SessionStreams implements EventStreamOwner {
 
   /** Called on every tick: drops expired events and pings the client. */
   tend(now: number): void {
-    for (const stream of [...this.#streams]) {
-      if (stream.unattendedSince !== undefined && now - stream.unattendedSince >= this.limits.eventTtlMs) this.#forget(stream)
+    for (const each of [...this.#streams, ...this.#ended]) {
+      if (each.unattendedSince !== undefined && now - each.unattendedSince >= this.limits.eventTtlMs) this.#forget(each)
     }
     if (this.#standing?.isConnected) this.#ping(now)
   }
@@ -125,6 +133,7 @@ export class SessionStreams implements EventStreamOwner {
       this.#forget(stream)
       this.#unabandon(stream)
     }
+    for (const answer of [...this.#ended]) this.#forget(answer)
   }
 
   onAttended(stream: EventStream): void {
@@ -138,26 +147,34 @@ export class SessionStreams implements EventStreamOwner {
     if (!stream.isOver) return this.#abandon(stream)
     // A stream that was already dropped cannot be resumed.
     if (!this.#streams.includes(stream)) return
-    listIn(this.usage.ended, stream)
     // The stream is already listed if a client resumed it.
     removeFrom(this.#ended, stream)
-    this.#ended.push(stream)
-    const oldest = this.#ended.length > MAX_ENDED_STREAMS ? this.#ended.shift() : undefined
-    if (oldest && !oldest.isConnected) this.#forget(oldest)
+    this.#listEnded(stream)
   }
 
   onKept(stream: EventStream, bytes: number): void {
+    if (bytes > 0 && !stream.isOver) listIn(this.usage.live, stream)
+    this.#countKept(bytes)
+  }
+
+  onTooMuch(ended: EventStream | KeptAnswer): void {
+    this.#forget(ended)
+  }
+
+  #listEnded(ended: EventStream | KeptAnswer): void {
+    listIn(this.usage.ended, ended)
+    this.#ended.push(ended)
+    const oldest = this.#ended.length > MAX_ENDED_STREAMS ? this.#ended.shift() : undefined
+    if (oldest && !(oldest instanceof EventStream && oldest.isConnected)) this.#forget(oldest)
+  }
+
+  #countKept(bytes: number): void {
     const { kept } = this.#services
     this.#keptBytes += bytes
     kept.count(this.usage, bytes)
     if (bytes <= 0) return
-    if (!stream.isOver) listIn(this.usage.live, stream)
     while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#evictOldest()) break
     kept.makeRoom()
-  }
-
-  onTooMuch(stream: EventStream): void {
-    this.#forget(stream)
   }
 
   /** Ended streams go first, then the oldest events of the others. */
@@ -206,16 +223,28 @@ export class SessionStreams implements EventStreamOwner {
     return this.#standing
   }
 
-  #add(): EventStream {
-    const stream = new EventStream(++this.#count, this)
+  #add(number = ++this.#count): EventStream {
+    const stream = new EventStream(number, this)
     this.#streams.push(stream)
     return stream
   }
 
-  #forget(stream: EventStream): void {
-    removeFrom(this.#streams, stream)
+  /** Makes a stream of a kept answer, because a client asks for it again. */
+  #restore(stream: number): EventStream | undefined {
+    const answer = this.#ended.find(({ number }) => number === stream)
+    if (!(answer instanceof KeptAnswer)) return undefined
+    this.#forget(answer)
+    const restored = this.#add(stream)
+    restored.restore(answer.event)
+    restored.unattendedSince = answer.unattendedSince
+    return restored
+  }
+
+  #forget(stream: EventStream | KeptAnswer): void {
     removeFrom(this.#ended, stream)
     listIn(undefined, stream)
+    if (stream instanceof KeptAnswer) return this.#countKept(-stream.bytes)
+    removeFrom(this.#streams, stream)
     stream.forget()
     if (stream === this.#standing) this.#standing = undefined
   }

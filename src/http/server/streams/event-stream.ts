@@ -147,14 +147,12 @@ export class EventStream implements AnswerStream, EventStore {
     this.#owner.onUnattended(this)
   }
 
-  /** The text of a complete stream with one event. */
-  atOnce(json: string): string {
-    const text = eventText(json, this.#idOf(1))
+  /** Begins with the only event of a stream that has ended. */
+  restore(event: string): void {
     // Over before it is kept, so that it is never listed as an open stream.
     this.#isOver = true
-    this.#keep(text)
+    this.#keep(event)
     this.#owner.onUnattended(this)
-    return this.#owner.isPolled ? this.#idEvent(0) + text : text
   }
 
   greet(): void {
