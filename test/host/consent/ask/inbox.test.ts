@@ -195,3 +195,18 @@ describe('an inbox', () => {
     await expect(asking).rejects.toThrow('over')
   })
 })
+
+test('an answer that does not fit the form is refused, and the question stays open', async () => {
+  const folder = join(newFolder(), 'inbox')
+  const inbox = await openInbox({ folder })
+  const schema = { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] } as const
+  const subject = { kind: 'form', message: 'Really?', schema, defaults: {}, warnings: [] } as const
+  const answer = inboxAsker({ folder }).ask(question({ action: 'elicit.form', subject }), never)
+  const id = (await parked(inbox))[0]?.question.id ?? ''
+  const refused = { code: 'ERR_ANSWER_INVALID', message: expect.stringContaining('"sure" is required') }
+  await expect(inbox.answer(id, { kind: 'allow', scope: 'once' })).rejects.toMatchObject(refused)
+  await expect(inbox.answer(id, { kind: 'allow', scope: 'once', edited: 'yes' })).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+  expect(await inbox.get(id)).toMatchObject({ state: 'open' })
+  await inbox.answer(id, { kind: 'allow', scope: 'once', edited: { sure: true } })
+  expect(await answer).toMatchObject({ edited: { sure: true } })
+})
