@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inboxAsker, type Question } from '../../src/host/index.ts'
+import type { FormSchema } from '../../src/protocol/model/elicitation.ts'
 import { question } from '../host/consent/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico } from './support/cli.ts'
@@ -47,7 +48,11 @@ test('at a terminal a question of the inbox has the same keys', async () => {
 }, 60_000)
 
 test('a form of the inbox takes values, and stays open after an answer that does not fit', async () => {
-  const schema = { type: 'object', properties: { sure: { type: 'boolean' }, note: { type: 'string' } }, required: ['sure'] } as const
+  const schema: FormSchema = {
+    type: 'object',
+    properties: { sure: { type: 'boolean' }, note: { type: 'string' } },
+    required: ['sure'],
+  }
   const { answer, run } = parked({
     action: 'elicit.form',
     subject: { kind: 'form', message: 'Really?', schema, defaults: { note: 'none' }, warnings: [] },

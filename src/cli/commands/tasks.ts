@@ -23,10 +23,14 @@ export function registerTasks(program: Command, runner: CommandRunner): void {
     .command('tasks')
     .summary('list, await and cancel tasks')
     .description('Lists, shows and cancels tasks: tool calls that "portico call --task", the console or a model started.')
-  tasks.command('list').description('Lists tasks, the newest first.').option('--json', 'write JSON').action(runner.action(listAction))
+  tasks
+    .command('list')
+    .description('Lists tasks, the newest first. Not followed: no process asks the server about the task now; "portico tasks wait" does.')
+    .option('--json', 'write JSON')
+    .action(runner.action(listAction))
   tasks
     .command('show')
-    .description('Shows a task and its result.')
+    .description('Shows a task and its result, as far as this computer knows them. Asks no server; "portico tasks wait" does.')
     .argument('<id>', 'the id, or the beginning of it')
     .option('--json', 'write JSON')
     .action(runner.action(showAction))

@@ -26,7 +26,19 @@ import type { TaskOptions } from './options.ts'
  */
 export function tasks(options: TaskOptions = {}): ServerExtension {
   checkMembers('tasks', options, { store: 1, ttlMs: 1, maxTtlMs: 1, pollIntervalMs: 1, afterMs: 1, leaseMs: 1, limits: 1, onChange: 1 })
+  const { store, ttlMs, maxTtlMs, pollIntervalMs, afterMs, leaseMs, onChange } = options
+  checkTimes('tasks', { ttlMs, maxTtlMs, pollIntervalMs, afterMs, leaseMs })
+  if (store !== undefined && typeof store.create !== 'function')
+    throw new McpError('ERR_DEFINITION', `tasks: store must be a TaskStore such as fileTaskStore(folder), not ${JSON.stringify(store)}`)
+  if (onChange !== undefined && typeof onChange !== 'function')
+    throw new McpError('ERR_DEFINITION', `tasks: onChange must be a function, not ${JSON.stringify(onChange)}`)
   return { id: TASKS, install: (serverState) => new TaskSupport(serverState, options) }
+}
+
+function checkTimes(where: string, times: Record<string, number | undefined>): void {
+  for (const [name, ms] of Object.entries(times))
+    if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0))
+      throw new McpError('ERR_DEFINITION', `${where}: ${name} must be a whole number of milliseconds, not ${JSON.stringify(ms)}`)
 }
 
 class TaskSupport implements Addition, TaskHook {
@@ -68,9 +80,7 @@ class TaskSupport implements Addition, TaskHook {
     const isOffered = task === 'optional' || task === 'required'
     if (!isOffered && task !== 'forbidden')
       throw new McpError('ERR_DEFINITION', `${where}: task must be "optional", "required" or "forbidden", not ${JSON.stringify(task)}`)
-    for (const [name, ms] of Object.entries({ taskAfterMs, taskTtlMs }))
-      if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0))
-        throw new McpError('ERR_DEFINITION', `${where}: ${name} must be a whole number of milliseconds, not ${JSON.stringify(ms)}`)
+    checkTimes(where, { taskAfterMs, taskTtlMs })
     return isOffered ? { isRequired: task === 'required', afterMs: taskAfterMs, ttlMs: taskTtlMs, isRestartable: restartable } : undefined
   }
 

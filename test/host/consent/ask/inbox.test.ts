@@ -11,6 +11,7 @@ import { randomId } from '../../../../src/base/bytes.ts'
 import { type Inbox, inboxAsker, inboxAskerWith, openInbox } from '../../../../src/host/consent/ask/inbox.ts'
 import { DEFAULT_INBOX_LIMITS, FIXED_INBOX_LIMITS, openInboxFiles } from '../../../../src/host/consent/ask/inbox-files.ts'
 import { canonicalJson } from '../../../../src/protocol/model/digest-json.ts'
+import type { FormSchema } from '../../../../src/protocol/model/elicitation.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { proves } from '../../../support/proves.ts'
@@ -199,7 +200,7 @@ describe('an inbox', () => {
 test('an answer that does not fit the form is refused, and the question stays open', async () => {
   const folder = join(newFolder(), 'inbox')
   const inbox = await openInbox({ folder })
-  const schema = { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] } as const
+  const schema: FormSchema = { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] }
   const subject = { kind: 'form', message: 'Really?', schema, defaults: {}, warnings: [] } as const
   const answer = inboxAsker({ folder }).ask(question({ action: 'elicit.form', subject }), never)
   const id = (await parked(inbox))[0]?.question.id ?? ''
