@@ -85,7 +85,7 @@ test('--wait waits for the result, and --task needs a configured server', async 
   finish()
   expect(await run('call', 'jobs/build', '--task', '--wait')).toMatchObject({ code: 0, stdout: 'built\n' })
   expect((await run('call', 'jobs/build', '--wait')).code).toBe(2)
-  expect(await run('call', 'build', '--task', '--', process.execPath, program)).toMatchObject({
+  expect(await run('call', 'build', '--task', '-e', `FOLDER=${newFolder()}`, '--', process.execPath, program)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--task needs a configured server'),
   })
