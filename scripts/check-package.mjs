@@ -27,7 +27,7 @@ const SUBPATHS = [
   { subpath: 'portico/openapi', maxKb: 57.5, without: ['client', 'node'] },
   { subpath: 'portico/compose', maxKb: 16, without: ['server', 'client', 'node'] },
   { subpath: 'portico/apps', maxKb: 14, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/tasks', maxKb: 32.5, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/tasks', maxKb: 33, without: ['server', 'client', 'node'] },
   { subpath: 'portico/skills', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
   { subpath: 'portico/opentelemetry', maxKb: 10, without: ['server', 'client', 'node'] },

@@ -82,23 +82,27 @@ export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL
     return explained('denied', `You declined: ${error.message}`, { kind: 'denied' })
   if (error instanceof RemoteError) {
     const { code, data } = error
-    const hint = needsTerminal(data) ? 'Run the command in a terminal, where you can answer' : undefined
+    const hint = needsTerminal(data) ? IN_A_TERMINAL : undefined
     return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data }, hint)
   }
   if (error instanceof McpError) {
     const { code, data } = error
-    const message = withoutLibraryAdvice(error)
+    const message = withoutProgramAdvice(error)
     return explained(exitNameOf(code), `${message} (${code})`, { kind: 'local', code, data }, adviceFor(error, asking))
   }
   const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
 }
 
-/** Without the advice for programs. The hint below an error says the same, and knows the options of the command. */
-function withoutLibraryAdvice({ code, message, data }: McpError): string {
+/** What a program should do. The hint below an error says it for the command, and knows its options. */
+const PROGRAM_ADVICE = /\. (?:Run it once in a terminal, add a rule |Set `answer`, ).*$/s
+
+function withoutProgramAdvice({ code, message, data }: McpError): string {
   if (code === 'ERR_AUTH' && isObject(data) && typeof data.refusal === 'string') return data.refusal
-  return code === 'ERR_CONSENT' ? message.replace(/\. Run it once in a terminal, add a rule .*$/s, '') : message
+  return code === 'ERR_CONSENT' || needsTerminal(data) ? message.replace(PROGRAM_ADVICE, '') : message
 }
+
+const IN_A_TERMINAL = 'Run the command in a terminal, where you can answer'
 
 function explained(
   exit: ExitName,
@@ -116,6 +120,8 @@ function explained(
 
 function adviceFor({ code, data }: McpError, asking: AskingFacts): string | undefined {
   switch (code) {
+    case 'ERR_CAPABILITY_MISSING':
+      return needsTerminal(data) ? IN_A_TERMINAL : undefined
     case 'ERR_SPAWN':
       return 'Give the program and its arguments after --, for example: portico run -- npx some-server'
     case 'ERR_NETWORK':

@@ -82,7 +82,9 @@ export class Connection {
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     const { telemetry } = this.#options
     if (!telemetry) return this.#request(method, params, options)
-    return telemetry({ method, params, ...this.#connected }, (trace) => this.#request(method, params, trace ? { ...options, trace } : options))
+    return telemetry({ method, params, ...this.#connected }, (trace) =>
+      this.#request(method, params, trace ? { ...options, trace } : options),
+    )
   }
 
   get #connected(): ConnectedTo {

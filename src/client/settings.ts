@@ -5,6 +5,7 @@ import { Deadlines } from '../base/deadlines.ts'
 import { VERSION } from '../base/version.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { checkMembers } from '../protocol/check-members.ts'
+import { McpError } from '../protocol/errors.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
@@ -57,6 +58,8 @@ export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }:
   checkMembers('connect', options, CONNECT_MEMBERS)
   checkMembers('answer', options.answer, { elicit: 1, elicitUrl: 1, sample: 1, roots: 1 })
   const { use = [], tasks = true, experimental } = options
+  if (!Array.isArray(use) || use.some((each) => typeof each?.notice !== 'function'))
+    throw new McpError('ERR_DEFINITION', 'connect: use must be a list of extensions that clientExtension() made')
   const used = Object.fromEntries(use.map(({ id, settings }) => [id, settings]))
   const extensions = { ...(tasks && { [TASKS]: {} }), ...options.extensions, ...used }
   checkExtensions(extensions)

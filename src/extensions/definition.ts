@@ -31,6 +31,13 @@ export function checkDefinition({ id, settings = {}, methods = {}, notifications
   checkExtensions({ [id]: settings })
   const own = [methods, notifications, sends].flatMap(Object.keys).find((name) => METHODS.has(name))
   if (own !== undefined) throw new McpError('ERR_DEFINITION', `The extension ${id} cannot define ${own}: it is part of the protocol`)
+  for (const [name, listener] of Object.entries(notifications)) checkHandler(id, name, listener)
+}
+
+/** Throws ERR_DEFINITION for a method or a notification without a handler. */
+export function checkHandler(id: string, name: string, given: unknown): void {
+  if (typeof (given as { handler?: unknown } | undefined)?.handler !== 'function')
+    throw new McpError('ERR_DEFINITION', `The extension ${id} needs a function "handler" for ${name}`)
 }
 
 /** Whether a revision has an extension. */

@@ -13,7 +13,7 @@ import { declaredSettings, requireExtension } from '../server/declared-extension
 import type { FeatureEnvironment } from '../server/feature-environment.ts'
 import type { IncomingCall } from '../server/incoming-call.ts'
 import { runHandler } from '../server/run-handler.ts'
-import { checkDefinition, type ParamsOf, type ResultOf, revisionRule } from './definition.ts'
+import { checkDefinition, checkHandler, type ParamsOf, type ResultOf, revisionRule } from './definition.ts'
 
 /** The context of an extension's method. Only tools, prompts and resources can ask questions. */
 export interface ExtensionContext extends Pick<Context, 'caller' | 'signal' | 'meta' | 'trace' | 'log' | 'progress'> {
@@ -95,7 +95,28 @@ export function serverExtension(definition: ServerExtensionDefinition): ServerEx
     subscription: 1,
   })
   checkDefinition(definition)
-  return { id: definition.id, install: (environment) => new OwnAddition(definition, environment) }
+  const { id, methods = {}, subscription } = definition
+  for (const [name, method] of Object.entries(methods)) checkHandler(id, name, method)
+  if (subscription) checkSubscription(id, subscription)
+  return { id, install: (environment) => new OwnAddition(definition, environment) }
+}
+
+/** Members of the filter that belong to the protocol and to tasks. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'toolsListChanged',
+  'promptsListChanged',
+  'resourcesListChanged',
+  'resourceSubscriptions',
+  'taskIds',
+])
+
+function checkSubscription(id: string, { member, accept }: NonNullable<ServerExtensionDefinition['subscription']>): void {
+  if (typeof member !== 'string' || member === '' || TAKEN.has(member))
+    throw new McpError(
+      'ERR_DEFINITION',
+      `The extension ${id} needs a name of its own as "member" of its subscription, not ${JSON.stringify(member)}`,
+    )
+  if (typeof accept !== 'function') throw new McpError('ERR_DEFINITION', `The extension ${id} needs a function "accept" for ${member}`)
 }
 
 class OwnAddition implements Addition {

@@ -208,6 +208,11 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
       mount(serverState, prefix, inner, changes)
     },
     extend: (extension) => {
+      if (typeof extension?.install !== 'function')
+        throw new McpError(
+          'ERR_DEFINITION',
+          `server.extend: expected an extension such as tasks(), got ${extension instanceof Promise ? 'a promise; await it first' : 'something else'}`,
+        )
       const { id } = extension
       const addition = extension.install(serverState)
       serverState.add(addition)

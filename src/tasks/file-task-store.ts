@@ -1,5 +1,6 @@
 /** `fileTaskStore`: tasks in a folder. They survive a crash, and several processes can share them. */
 
+import { McpError } from '../protocol/errors.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 
@@ -25,6 +26,8 @@ export const DEFAULT_FILE_TASK_STORE_LIMITS: FileTaskStoreLimits = { maxBytes: 1
  * @param options how much the folder may hold
  */
 export function fileTaskStore(folder: string, options: Partial<FileTaskStoreLimits> = {}): TaskStore {
+  if (typeof folder !== 'string' || folder === '')
+    throw new McpError('ERR_DEFINITION', `fileTaskStore: expected the path of a folder, got ${JSON.stringify(folder)}`)
   const limits = withDefaults(DEFAULT_FILE_TASK_STORE_LIMITS, options)
   let opened: Promise<TaskStore> | undefined
   // Loaded on use, because other runtimes have no files.

@@ -116,10 +116,15 @@ describe('the definition of a view', () => {
     ['an unknown list of addresses', BOARD, { html: HTML, csp: { fontDomains: [] } }, 'unknown member "fontDomains" of csp'],
     ['a keyword as address', BOARD, { html: HTML, csp: { connectDomains: ["'unsafe-eval'"] } }, 'connectDomains must list origins'],
     ['a second directive', BOARD, { html: HTML, csp: { connectDomains: ['https://a.b; script-src *'] } }, 'must list origins'],
+    ['a list of permissions', BOARD, { html: HTML, permissions: ['camera'] }, 'permissions must be an object such as { camera: {} }'],
     ['an unknown permission', BOARD, { html: HTML, permissions: { usb: {} } }, 'unknown permission "usb"'],
   ])('is refused with %s', (_what, uri, view, message) => {
     proves('R-APP-002')
     expect(define(uri, view)).toThrow(message)
+  })
+
+  test('is needed by apps()', () => {
+    expect(() => apps(undefined as never)).toThrow("expected the views by their URI, such as { 'ui://dice/board': { html } }")
   })
 
   test('must come before the tools that use it', () => {

@@ -331,6 +331,8 @@ describe('a form', () => {
     await terminal.until('[y] send')
     await press(terminal, 'y')
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { age: 42 } })
+    expect(terminal.text()).toContain('Sent.')
+    expect(terminal.text()).not.toContain('Allowed')
   })
 
   test('after Esc the person sees the details, or goes on with what is filled in', async () => {

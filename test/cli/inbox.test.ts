@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inboxAsker, type Question } from '../../src/host/index.ts'
+import type { FormSchema } from '../../src/protocol/model/elicitation.ts'
 import { question } from '../host/consent/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, portico } from './support/cli.ts'
@@ -44,4 +45,32 @@ test('at a terminal a question of the inbox has the same keys', async () => {
   await answerQuestion(terminal, '[a] always, with exactly these arguments', 'a')
   expect(await terminal.exit).toBe(0)
   expect(await answer).toMatchObject({ kind: 'allow', ...always })
+}, 60_000)
+
+test('a form of the inbox takes values, and stays open after an answer that does not fit', async () => {
+  const schema: FormSchema = {
+    type: 'object',
+    properties: { sure: { type: 'boolean' }, note: { type: 'string' } },
+    required: ['sure'],
+  }
+  const { answer, run } = parked({
+    action: 'elicit.form',
+    subject: { kind: 'form', message: 'Really?', schema, defaults: { note: 'none' }, warnings: [] },
+  })
+  await expect.poll(async () => (await run('inbox', 'list', '--json')).stdout, { timeout: 10_000 }).toContain('Really?')
+  const refused = await run('inbox', 'answer', '--allow')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"sure" is required') })
+  expect(refused.stderr).toMatch(/still open.* inbox answer \S+ key=value/s)
+  expect((await run('inbox', 'answer', 'sure=true', '--allow')).code).toBe(2)
+  expect(await run('inbox', 'answer', 'sur=true')).toMatchObject({ code: 2, stderr: expect.stringContaining('"sure"') })
+  expect(await run('inbox', 'answer', 'sure=true')).toMatchObject({ code: 0 })
+  expect(await answer).toMatchObject({ kind: 'allow', scope: 'once', edited: { sure: true, note: 'none' } })
+}, 60_000)
+
+test('only a form takes values', async () => {
+  const { answer, run, isListed } = parked({})
+  await expect.poll(isListed, { timeout: 10_000 }).toBe(true)
+  expect(await run('inbox', 'answer', 'sure=true')).toMatchObject({ code: 2, stderr: expect.stringContaining('not a form') })
+  expect((await run('inbox', 'answer', '--deny')).code).toBe(0)
+  expect(await answer).toMatchObject({ kind: 'deny' })
 }, 60_000)

@@ -29,6 +29,13 @@ describe('a bar of progress', () => {
     expect(drawn(progress, total)).toBe(`call ${'█'.repeat(full)}${'░'.repeat(24 - full)} ${percent} `)
   })
 
+  test('work whose share is not known is told in words, without a number', () => {
+    const lines: string[] = []
+    const showTransient = (line: SafeText): number => lines.push(line.text)
+    new ProgressBar({ noteStyle: stylesFor(false), showTransient } as unknown as Screen, 'order').say('waits for an answer')
+    expect(lines).toEqual(['order waits for an answer'])
+  })
+
   test.each([[0], [-1], [Number.NaN]])('a progress bar is not drawn for a total of %d, only the number is', (total) => {
     expect(drawn(7, total)).toBe('call 7 ')
   })

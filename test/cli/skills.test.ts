@@ -7,7 +7,8 @@ import { skillText, writeFiles } from '../skills/skill-files.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { proves } from '../support/proves.ts'
 import { until } from '../support/until.ts'
-import { type Ended, portico, serveFixture } from './support/cli.ts'
+import { CLI, type Ended, portico, serveFixture } from './support/cli.ts'
+import { startTerminal } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
@@ -29,7 +30,8 @@ async function person() {
   const run = (args: string[]): Promise<Ended> => portico(args, { env, cwd: home })
   await run(['servers', 'add', 'docs', ...serveFixture('skills.mjs', folder)])
   writeFileSync(join(env.PORTICO_HOME, 'policy.yaml'), RULES)
-  return { run, folder }
+  const sit = (...args: string[]) => startTerminal([CLI, ...args], { env, cwd: home })
+  return { run, folder, sit }
 }
 
 test('skills of a server that is not configured are listed, shown and read', async () => {
@@ -95,3 +97,22 @@ test('skills of a configured server are new until you approve them, and changed 
   const diff = await run(['pins', 'diff', 'docs'])
   expect(diff).toMatchObject({ code: 9, stdout: expect.stringContaining('templates/mail.md: content changed') })
 }, 120_000)
+
+test('reading a skill in a terminal does not ask for its approval first', async () => {
+  const { sit, run } = await person()
+  const terminal = sit('skills', 'read', 'docs/refunds', 'templates/mail.md')
+  expect(await terminal.exit).toBe(0)
+  expect(terminal.text()).toContain('Dear customer')
+  expect(terminal.text()).toContain('1 item awaits approval')
+  expect(terminal.text()).not.toMatch(/Approve|Enable|does not ask/)
+  expect((await run(['skills', 'list'])).stdout).toMatch(/docs\/refunds +new/)
+}, 60_000)
+
+test('a server that cannot start is named, because its skills are not listed', async () => {
+  const { run, folder } = await person()
+  expect((await run(['skills', 'list', 'docs'])).code).toBe(0)
+  writeFiles(folder, { 'refunds/SKILL.md': '---\nname: refunds\n---\n' })
+  const { code, stdout, stderr } = await run(['skills', 'list'])
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toMatch(/docs did not start, so its skills are not listed: .*needs a description/s)
+}, 60_000)

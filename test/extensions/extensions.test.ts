@@ -200,6 +200,25 @@ describe('an extension of a server', () => {
       ])
   })
 
+  test('needs handlers, and a member of its own for its subscription', () => {
+    const method = { 'com.example/x': { params: {} } } as never
+    const define = (more: object) => () => serverExtension({ id: ID, ...more })
+    expect(define({ methods: method })).toThrow('The extension com.example/shout needs a function "handler" for com.example/x')
+    expect(define({ notifications: method })).toThrow('needs a function "handler" for com.example/x')
+    expect(() => clientExtension({ id: ID, notifications: method })).toThrow('needs a function "handler" for com.example/x')
+    expect(define({ subscription: { ...ROOMS, member: 'toolsListChanged' } })).toThrow('not "toolsListChanged"')
+    expect(define({ subscription: { member: 'rooms' } })).toThrow('needs a function "accept" for rooms')
+  })
+
+  test('is told from something else by server.extend and by use', async () => {
+    const server = createServer({ name: 'a', version: '1' })
+    expect(() => server.extend(Promise.resolve(shout()) as never)).toThrow('got a promise; await it first')
+    expect(() => server.extend(clientExtension({ id: ID }) as never)).toThrow('expected an extension such as tasks()')
+    const wrong = { code: 'ERR_DEFINITION', message: expect.stringContaining('use must be a list of extensions that clientExtension()') }
+    await expect(pair(server, { use: clientExtension({ id: ID }) as never })).rejects.toMatchObject(wrong)
+    await expect(pair(server, { use: [shout() as never] })).rejects.toMatchObject(wrong)
+  })
+
   test('cannot be declared twice, replace a method of the protocol or have a name without a prefix', () => {
     const { server } = newServer()
     expect(() => server.extend(shout())).toThrow('The extension com.example/shout is already declared')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { McpError, ToolError } from '../../src/server/index.ts'
-import { memoryTaskStore, type TaskStore } from '../../src/tasks/index.ts'
-import { fakeClock } from '../../src/testing/index.ts'
+import { fileTaskStore, memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
+import { fakeClock, pair } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, settle } from '../support/raw-channel.ts'
 import { ABLE, EXTENSION, extensionClient, taskServer } from './task-server.ts'
@@ -81,6 +81,20 @@ describe('a call that becomes a task', () => {
     expect(result).toMatchObject({ resultType: 'task', status: 'working' })
     go.open('late')
     expect((await client.reach(result.taskId, 'completed')).result.content[0].text).toBe('late')
+  })
+
+  test('begins with what the handler said about its progress before', async () => {
+    const { server, go } = taskServer()
+    server.tool('steps', { task: 'optional' }, async (_args, ctx) => {
+      await ctx.progress(1, 3, 'first step')
+      return String(await go.opened)
+    })
+    const client = extensionClient(server)
+    const { result } = await client.call('steps')
+    expect(result).toMatchObject({ resultType: 'task', status: 'working', statusMessage: 'first step' })
+    expect(await client.get(result.taskId)).toMatchObject({ statusMessage: 'first step' })
+    go.open('done')
+    await client.reach(result.taskId, 'completed')
   })
 
   test('never becomes a task for a client without the extension', async () => {
@@ -351,4 +365,23 @@ test('the extension is declared, and not the capability of the older revision', 
   expect(result.capabilities).not.toHaveProperty('tasks')
   const { tools } = (await extensionClient(taskServer().server).request('tools/list')).result
   expect(JSON.stringify(tools)).not.toMatch(/execution|task/)
+})
+
+test.each([
+  [{ ttlMs: -5 }, 'tasks: ttlMs must be a whole number of milliseconds, not -5'],
+  [{ pollIntervalMs: 'often' }, 'not "often"'],
+  [{ store: '/tmp/tasks' }, 'tasks: store must be a TaskStore such as fileTaskStore(folder), not "/tmp/tasks"'],
+  [{ onChange: 5 }, 'tasks: onChange must be a function, not 5'],
+])('the options %j are refused', (options, message) => {
+  expect(() => tasks(options as never)).toThrow(message)
+})
+
+test('a store of files needs a folder', () => {
+  expect(() => fileTaskStore(undefined as never)).toThrow('fileTaskStore: expected the path of a folder, got undefined')
+})
+
+test('resuming a task in a revision without tasks names the revision', async () => {
+  const { client, close } = await pair(taskServer().server, { revision: '2025-06-18' })
+  await expect(client.resumeTask('x')).rejects.toMatchObject({ message: expect.stringContaining('protocol revision 2025-06-18') })
+  await close()
 })

@@ -43,7 +43,7 @@ export function registerCall(program: Command, runner: CommandRunner): void {
     .option('--save <folder>', 'save images and audio in this folder')
     .option('--no-validate', 'skip schema validation of the arguments')
     .option('--no-progress', 'do not show progress')
-    .option('--task', 'run the call as a task: print its id and end ("portico tasks")')
+    .option('--task', 'run the call of a configured server as a task: print its id and end ("portico tasks")')
     .option('--wait', 'with --task: wait for the result')
     .option('--json', 'write the result as JSON')
     .action(runner.action(callAction, { takesCommand: true }))

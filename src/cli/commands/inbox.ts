@@ -1,7 +1,9 @@
 /** `portico inbox`: answers questions of commands that run without a terminal. */
 
 import type { Command } from 'commander'
-import { type Answer, answerChoices, describeQuestion, type Inbox, openInbox, type Question } from '../../host/index.ts'
+import { type Answer, answerChoices, describeQuestion, type Inbox, McpError, openInbox, type Question } from '../../host/index.ts'
+import { assign } from '../arguments/assignment.ts'
+import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
 import { UsageError, unknownName } from '../errors.ts'
@@ -24,8 +26,9 @@ export function registerInbox(program: Command, runner: CommandRunner): void {
     .action(runner.action(showAction))
   inbox
     .command('answer')
-    .description('Answers a question: shows it and asks in a terminal, or takes --allow, --always or --deny.')
+    .description('Answers a question: shows it and asks in a terminal, or takes --allow, --always or --deny, or the values of a form.')
     .argument('[id]', 'default: the oldest open question')
+    .argument('[key=value...]', 'the values of a form, as in "portico call"')
     .option('--allow', 'allow once')
     .option('--always', 'allow always, as far as the question offers it')
     .option('--deny [why]', 'deny, optionally with a reason')
@@ -77,20 +80,38 @@ interface AnswerOptions {
   deny?: string | true
 }
 
-async function answerAction(invocation: Invocation, id: string | undefined, { allow, always, deny }: AnswerOptions): Promise<void> {
-  const { screen } = invocation
+async function answerAction(
+  invocation: Invocation,
+  first: string | undefined,
+  others: string[],
+  { allow, always, deny }: AnswerOptions,
+): Promise<void> {
+  const { io, screen } = invocation
   const inbox = await inboxOf(invocation)
   const open = (await inbox.list()).filter(({ state }) => state === 'open').map(({ question }) => question)
+  // An id has no equals sign: without one the first word is a value.
+  const id = first?.includes('=') ? undefined : first
+  const values = id === first ? others : [first as string, ...others]
   const question = chosen(id, open, 'open question')
-  if ([allow, always, deny].filter(Boolean).length > 1) throw new UsageError('Expected one of --allow, --always and --deny')
+  if ([allow, always, deny, values.length > 0].filter(Boolean).length > 1)
+    throw new UsageError('Expected one of --allow, --always, --deny and the values of a form')
   const answer: Answer = allow
     ? { kind: 'allow', scope: 'once' }
     : always
       ? alwaysAnswer(question)
       : deny
         ? { kind: 'deny', ...(typeof deny === 'string' && { feedback: deny }) }
-        : await askHere(invocation, question)
-  await inbox.answer(question.id, answer)
+        : values.length > 0
+          ? await filledIn(invocation, question, values)
+          : await askHere(invocation, question)
+  await inbox.answer(question.id, answer).catch((error: unknown) => {
+    if (!(error instanceof McpError) || error.code !== 'ERR_ANSWER_INVALID') throw error
+    const command = typedCommand(io, `inbox answer ${question.id}`)
+    throw new UsageError(
+      error.message,
+      `The question is still open. Fill in the form in a terminal, or give its values: ${command} key=value ...`,
+    )
+  })
   screen.note(safe`Answered: ${answer.kind}`)
 }
 
@@ -100,8 +121,15 @@ function alwaysAnswer(question: Question): Answer {
   return answer
 }
 
+async function filledIn({ io }: Invocation, { subject }: Question, values: readonly string[]): Promise<Answer> {
+  if (subject.kind !== 'form') throw new UsageError('This question is not a form, so it takes no values', 'Use --allow, --always or --deny')
+  const edited = await assign(values, { schema: { ...subject.schema }, cwd: io.cwd, allowsUnknown: false }, { ...subject.defaults })
+  return { kind: 'allow', scope: 'once', edited }
+}
+
 async function askHere({ io, signal }: Invocation, question: Question): Promise<Answer> {
-  if (!isInteractive(io)) throw new UsageError('There is no terminal to ask at', 'Use --allow, --always or --deny')
+  if (!isInteractive(io))
+    throw new UsageError('There is no terminal to ask at', 'Use --allow, --always or --deny, or give the values of a form: key=value')
   const { terminalAsker } = await import('../terminal/asker.ts')
   return terminalAsker(io).ask(question, signal)
 }

@@ -68,6 +68,10 @@ async function listAction(invocation: Invocation, server: string | undefined, op
       screen.note(
         safe`${screen.noteStyle.yellow('!')} ${id} is not enabled, so its skills are not listed: ${typedCommand(io, `servers enable ${id}`)}`,
       )
+    for (const { id, error } of session.failed)
+      screen.note(
+        safe`${screen.noteStyle.yellow('!')} ${id} did not start, so its skills are not listed: ${untrustedLines(error.message).hanging(2)}`,
+      )
     if (screen.isJson) return screen.printJson(skills.map(jsonOf))
     if (skills.length === 0) return screen.note(safe`No skills are listed.`)
     const rows = skills.map(({ name, state = '', definition }) => [

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { type Host, openTasks, type StoredTasks, type TaskRecord } from '../../host/index.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { storagePath } from '../connections/host-files.ts'
+import { shownTask } from '../connections/shown-task.ts'
 import { Interrupted, UsageError, unknownName, unknownServer } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { counted } from '../output/counted.ts'
@@ -22,10 +23,14 @@ export function registerTasks(program: Command, runner: CommandRunner): void {
     .command('tasks')
     .summary('list, await and cancel tasks')
     .description('Lists, shows and cancels tasks: tool calls that "portico call --task", the console or a model started.')
-  tasks.command('list').description('Lists tasks, the newest first.').option('--json', 'write JSON').action(runner.action(listAction))
+  tasks
+    .command('list')
+    .description('Lists tasks, the newest first. Not followed: no process asks the server about the task now; "portico tasks wait" does.')
+    .option('--json', 'write JSON')
+    .action(runner.action(listAction))
   tasks
     .command('show')
-    .description('Shows a task and its result.')
+    .description('Shows a task and its result, as far as this computer knows them. Asks no server; "portico tasks wait" does.')
     .argument('<id>', 'the id, or the beginning of it')
     .option('--json', 'write JSON')
     .action(runner.action(showAction))
@@ -92,26 +97,9 @@ async function listAction(invocation: Invocation): Promise<void> {
 const messageOf = ({ outcome, statusMessage, progress }: TaskRecord): string =>
   outcome && 'error' in outcome ? outcome.error.message : (statusMessage ?? progress?.message ?? '')
 
-/** Without the members that only hosts need. */
 function shown(files: StoredTasks, record: TaskRecord): object {
-  const { id, server, tool, taskId, status, statusMessage, progress, chain, args, startedAt, updatedAt, endedAt, expiresAt, outcome } =
-    record
-  const isFollowed = outcome !== undefined || files.isFollowedElsewhere(record)
-  const times = { startedAt, updatedAt, ...(endedAt !== undefined && { endedAt }), ...(expiresAt !== undefined && { expiresAt }) }
-  return {
-    id,
-    server,
-    tool,
-    ...(taskId !== undefined && { taskId }),
-    status,
-    ...(statusMessage !== undefined && { statusMessage }),
-    ...(progress && { progress }),
-    isFollowed,
-    chain,
-    args,
-    ...times,
-    ...outcome,
-  }
+  const { outcome } = record
+  return { ...shownTask(record, outcome !== undefined || files.isFollowedElsewhere(record)), ...outcome }
 }
 
 async function showAction(invocation: Invocation, typed: string): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type HostEvent,
   type HostOptions,
   inboxAsker,
+  McpError,
   type ServerSpec,
   serverFile,
 } from '../../host/index.ts'
@@ -35,6 +36,8 @@ export interface OpenHostOptions {
   parks?: boolean
   /** Ask nothing: for commands that only look. Default: false. */
   asksNobody?: boolean
+  /** Ask about what servers offer. False: for commands that show what there is to approve. Default: true. */
+  asksAboutOfferings?: boolean
   /** Wait until the servers have started. Default: true. */
   waits?: boolean
   /** Servers in addition to the configured ones. */
@@ -64,6 +67,7 @@ export async function withHost<T>(
     startsNothing = false,
     parks = false,
     asksNobody = false,
+    asksAboutOfferings = true,
     waits = true,
     extra = {},
     rulesForExtra = () => [],
@@ -82,7 +86,8 @@ export async function withHost<T>(
   // A configured server replaces an extra one of the same name.
   const others = Object.fromEntries(Object.entries(extra).filter(([id]) => isChosen(id) && !chosen.some((spec) => spec.id === id)))
   const announced = new Set<string>()
-  const ask = asksNobody ? undefined : await askerFor(invocation, parks, console?.asker)
+  const asker = asksNobody ? undefined : await askerFor(invocation, parks, console?.asker)
+  const ask = asker && !asksAboutOfferings ? exceptOfferings(asker) : asker
   const host = await createHost({
     servers: {
       ...others,
@@ -143,6 +148,16 @@ async function askerFor({ io, screen }: Invocation, parks: boolean, pages: Asker
   }
 }
 
+/** `notePending` tells what waits. */
+const LEFT_OPEN = 'This command does not ask about what servers offer'
+
+const exceptOfferings = (asker: Asker): Asker => ({
+  ask: async (question, signal) => {
+    if (question.action === 'server.approve') throw new McpError('ERR_CONSENT', LEFT_OPEN)
+    return asker.ask(question, signal)
+  },
+})
+
 function notePending({ io, screen }: Invocation, host: Host, id: string): void {
   const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
   if (pending > 0)
@@ -154,7 +169,7 @@ function notePending({ io, screen }: Invocation, host: Host, id: string): void {
 function showEvent({ io, screen }: Invocation, event: HostEvent): void {
   const { noteStyle: style } = screen
   if (event.kind === 'enabled') screen.note(safe`${enabledLine(event, typedCommand(io, `servers accept ${event.server}`))}`)
-  if (event.kind === 'warning')
+  if (event.kind === 'warning' && event.text !== LEFT_OPEN)
     screen.note(safe`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
 }
 

@@ -1,7 +1,7 @@
 /** The skills of a server as commands use them: through the host, or of a server at a URL or behind a command. */
 
 import type { ResourceContents } from '../../client/index.ts'
-import type { SkillEntry } from '../../host/index.ts'
+import type { Health, SkillEntry } from '../../host/index.ts'
 import { type Skill, skillsOf } from '../../skills/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { unknownName } from '../errors.ts'
@@ -22,6 +22,8 @@ export interface ShownSkill {
 export interface SkillSession {
   /** Configured servers that have not been started, because the person has not allowed it yet. */
   readonly notEnabled: readonly string[]
+  /** Configured servers that did not start, or are not connected. */
+  readonly failed: readonly { id: string; error: Error }[]
   list(): Promise<readonly ShownSkill[]>
   /** A verified file. @param path within the skill */
   read(skill: ShownSkill, path: string): Promise<readonly ResourceContents[]>
@@ -41,6 +43,7 @@ export async function withSkills<T>(
         const skills = skillsOf(client, { onUnusable: ({ message }) => screen.note(safe`${screen.noteStyle.yellow('!')} ${message}`) })
         return use({
           notEnabled: [],
+          failed: [],
           list: async () =>
             (await skills.list({ signal }).all()).map((definition) => ({ name: pathOf(definition), state: undefined, definition })),
           read: async ({ definition }, path) => {
@@ -52,13 +55,16 @@ export async function withSkills<T>(
       }),
     )
   const [{ withHost }, { notEnabled }] = await Promise.all([import('./open-host.ts'), import('./enable-servers.ts')])
-  return withHost(invocation, { ...(target && { only: [target.id] }), parks: options.inbox === true }, (host) =>
+  return withHost(invocation, { ...(target && { only: [target.id] }), parks: options.inbox === true, asksAboutOfferings: false }, (host) =>
     use({
       notEnabled: notEnabled(host),
+      failed: Object.entries(host.health()).flatMap(([id, health]) => {
+        const error = failureOf(health)
+        return error ? [{ id, error }] : []
+      }),
       list: async () => {
-        const health = target && host.health()[target.id]
-        if (health?.state === 'refused') throw health.error
-        if (health?.state === 'waiting' || health?.state === 'open-circuit') throw health.lastError
+        const failure = target && failureOf(host.health()[target.id])
+        if (failure) throw failure
         return host.skills().map(({ exposed, state, definition }) => ({ name: exposed, state, definition }))
       },
       read: async ({ name, definition }, path) => {
@@ -67,6 +73,11 @@ export async function withSkills<T>(
       },
     }),
   )
+}
+
+function failureOf(health: Health | undefined): Error | undefined {
+  if (health?.state === 'refused') return health.error
+  return health?.state === 'waiting' || health?.state === 'open-circuit' ? health.lastError : undefined
 }
 
 const pathOf = ({ uri }: Skill): string => uri.replace(/^[^:]+:\/\//, '').replace(/\/SKILL\.md$/, '')

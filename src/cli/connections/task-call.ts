@@ -6,6 +6,7 @@ import { typedCommand } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import { Interrupted, UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
+import { isInteractive } from '../io.ts'
 import { printResult } from '../output/content.ts'
 import { MediaFolder } from '../output/media.ts'
 import { ProgressBar } from '../output/progress.ts'
@@ -14,10 +15,12 @@ import { runningConsole } from '../up/running-console.ts'
 import { hostFolderOf } from './host-files.ts'
 import { configuredServers } from './open-host.ts'
 import type { Session } from './session.ts'
+import { shownTask } from './shown-task.ts'
 
 interface WaitOptions {
   save?: string
   progress?: boolean
+  inbox?: true
 }
 
 /** Calls the tool as a task. Without `wait` it prints the id and returns. */
@@ -34,7 +37,8 @@ export async function startTask(
   const task = await session.callTask(tool.name, args, { signal, onProgress: bar.onProgress }).finally(() => bar.end())
   if (task.state.taskId === undefined) screen.note(safe`${tool.name} answered at once, without a task`)
   if (options.wait || task.state.taskId === undefined) return waitForTask(invocation, task, options)
-  if (screen.isJson) screen.printJson(task.state)
+  // The command ends now, and with it the following.
+  if (screen.isJson) screen.printJson(shownTask(task.state, false))
   else screen.print(safe`${task.id}`)
   screen.note(safe`Result: ${typedCommand(io, `tasks wait ${task.id}`)}`)
   await noteEnd(invocation, task.server)
@@ -57,7 +61,13 @@ async function noteEnd(invocation: Invocation, server: string): Promise<void> {
 export async function waitForTask(invocation: Invocation, task: HostTask, options: WaitOptions): Promise<ExitName> {
   const { io, screen, signal } = invocation
   const bar = new ProgressBar(screen, task.tool, { isQuiet: options.progress === false || screen.isJson })
-  const showing = showChanges(task, bar)
+  const cannotAsk = !isInteractive(io) && options.inbox !== true
+  const showing = showChanges(task, bar, () => {
+    if (cannotAsk)
+      screen.note(
+        safe`${screen.noteStyle.yellow('!')} The task asks a question, and there is no terminal. It waits for an answer: run ${typedCommand(io, `tasks wait ${task.id}`)} in a terminal, or with --inbox`,
+      )
+  })
   try {
     const result = await task.result({ signal })
     await showing
@@ -74,11 +84,16 @@ export async function waitForTask(invocation: Invocation, task: HostTask, option
   }
 }
 
-async function showChanges(task: HostTask, bar: ProgressBar): Promise<void> {
-  let changes = 0
+async function showChanges(task: HostTask, bar: ProgressBar, onQuestion: () => void): Promise<void> {
+  let isAsking = false
   for await (const { progress, statusMessage, status } of task) {
     if (task.isOver) return
-    const message = status === 'input_required' ? 'waits for an answer' : (statusMessage ?? progress?.message)
-    bar.onProgress({ ...(progress ?? { progress: ++changes }), ...(message !== undefined && { message }) })
+    const wasAsking = isAsking
+    isAsking = status === 'input_required'
+    if (isAsking && !wasAsking) onQuestion()
+    const message = isAsking ? 'waits for an answer' : (statusMessage ?? progress?.message ?? 'works')
+    // Without a total the number only counts the messages.
+    if (progress?.total === undefined) bar.say(message)
+    else bar.onProgress({ ...progress, message })
   }
 }

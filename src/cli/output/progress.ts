@@ -33,6 +33,12 @@ export class ProgressBar {
     this.#screen.showTransient(safe`${noteStyle.cyan(this.#label)} ${bar} ${Math.round(share * 100)}% ${noteStyle.dim(what)}`)
   }
 
+  /** For work whose share is not known. */
+  say(message: string): void {
+    const { noteStyle } = this.#screen
+    if (!this.#isQuiet) this.#screen.showTransient(safe`${noteStyle.cyan(this.#label)} ${noteStyle.dim(message.slice(0, MAX_MESSAGE))}`)
+  }
+
   end(): void {
     this.#screen.clear()
   }

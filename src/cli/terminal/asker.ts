@@ -130,6 +130,7 @@ const DOWNLOADERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 
 function outcomeText({ subject, server }: Question, answer: Answer, command: string): string {
   if (answer.kind !== 'allow') return 'Denied.'
   if (subject.kind === 'approve') return 'Approved.'
+  if (subject.kind === 'form' && subject.ours === undefined) return 'Sent.'
   if (subject.kind === 'launch') {
     const program = basename(subject.command)
     // A download takes a while, and prints nothing.

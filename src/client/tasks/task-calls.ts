@@ -68,7 +68,8 @@ export class TaskCalls {
     const { extensions, tasks } = server.capabilities
     const isOffered = revision.tasks === 'requested' ? isObject(tasks) : isObject(extensions?.[TASKS])
     if (!settings.hasTasks || revision.tasks === undefined || !isOffered) {
-      const why = settings.hasTasks ? 'which the server does not have' : 'which this client has switched off'
+      const lacking = revision.tasks ? 'the server' : `protocol revision ${revision.version}`
+      const why = settings.hasTasks ? `which ${lacking} does not have` : 'which this client has switched off'
       throw new McpError('ERR_CAPABILITY_MISSING', `tasks/get needs tasks, ${why}`)
     }
     const { tool, timeoutMs, signal } = options

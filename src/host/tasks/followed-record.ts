@@ -19,6 +19,7 @@ export class FollowedRecord {
   #record: TaskRecord
   /** The last status of the server. It is shown when the result is admitted. */
   #finalStatus: TaskStatus | undefined
+  #finalMessage: string | undefined
   #writing: Promise<void> = Promise.resolve()
   /** A write that has not begun. It writes all changes until then, so a server that changes its task all the time fills no queue. */
   #queued: Promise<void> | undefined
@@ -38,12 +39,13 @@ export class FollowedRecord {
   /** Takes what the server says now. */
   see(state: TaskState, shown: (progress: Progress) => Progress, now: number): void {
     const { status, statusMessage, progress } = state
+    const message = statusMessage === undefined ? undefined : shown({ progress: 0, message: statusMessage }).message
     if (isFinal(state)) {
       this.#finalStatus = status
+      this.#finalMessage = message
       return
     }
     const before = this.#record
-    const message = statusMessage === undefined ? undefined : shown({ progress: 0, message: statusMessage }).message
     this.#record = {
       ...before,
       status,
@@ -65,9 +67,18 @@ export class FollowedRecord {
 
   /** The final record. It is not written yet. */
   end(called: CallOfTool | { error: unknown }, now: number): TaskRecord {
-    const { follower: _, ...record } = this.#record
+    // What the server said about a step is not true of a task that has ended.
+    const { follower: _, statusMessage: __, progress: ___, ...record } = this.#record
+    const statusMessage = this.#finalMessage
     const outcome = 'error' in called ? { error: errorOf(called) } : { result: called.result }
-    this.#record = { ...record, status: this.#statusOf(called), updatedAt: now, endedAt: now, outcome }
+    this.#record = {
+      ...record,
+      status: this.#statusOf(called),
+      ...(statusMessage !== undefined && { statusMessage }),
+      updatedAt: now,
+      endedAt: now,
+      outcome,
+    }
     return this.#record
   }
 

@@ -1,5 +1,6 @@
 /** The extension for apps, as a server has it. */
 
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { APPS, type ToolAudience, toolViewOf, VIEW_TYPE } from '../../protocol/model/apps.ts'
 import type { Meta } from '../../protocol/model/base.ts'
@@ -19,6 +20,8 @@ import { checkView, readView, type ViewDefinition } from './view.ts'
  * server.tool('roll', { view: 'ui://dice/board' }, () => ({ sum: 7 }))
  */
 export function apps(views: Readonly<Record<string, ViewDefinition>>): ServerExtension {
+  if (!isObject(views))
+    throw new McpError('ERR_DEFINITION', "apps: expected the views by their URI, such as { 'ui://dice/board': { html } }")
   for (const [uri, view] of Object.entries(views)) checkView(uri, view)
   return { id: APPS, install: (serverState) => new AppSupport(serverState, views) }
 }

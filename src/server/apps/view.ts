@@ -44,6 +44,8 @@ export function checkView(uri: string, view: ViewDefinition): void {
   if (typeof view.html === 'string') checkDocument(where, view.html)
   else if (typeof view.html !== 'function') throw bad(where, `html must be a string or a function, not ${typeof view.html}`)
   checkDomains(where, view.csp ?? {})
+  if (!isObject(view.permissions ?? {}))
+    throw bad(where, `permissions must be an object such as { camera: {} }, not ${JSON.stringify(view.permissions)}`)
   const unknown = Object.keys(view.permissions ?? {}).find((name) => !PERMISSIONS.includes(name))
   if (unknown !== undefined) throw bad(where, `unknown permission ${JSON.stringify(unknown)}; expected ${PERMISSIONS.join(', ')}`)
 }

@@ -206,7 +206,11 @@ export class TaskEngine {
       const become = async (): Promise<void> => {
         const { journal, names } = run.asker.handOver()
         const { callId, asked, answers, steps } = journal
-        const task = this.#newTask(call, tool.name, ttlMs, structuredClone({ callId, asked, answers, steps }))
+        const { said } = run
+        const task = {
+          ...this.#newTask(call, tool.name, ttlMs, structuredClone({ callId, asked, answers, steps })),
+          ...(said !== undefined && { statusMessage: statusText(said) }),
+        }
         const asker = this.#askerFor(task, journal, names)
         const created = this.#create(task, call).then(async () => {
           if (!call.exchange.isOver) return asker
@@ -217,6 +221,7 @@ export class TaskEngine {
         run.asker.switchTo(created)
         if (!(await created)) return
         this.#adopt(run, tool, task)
+        if (run.said !== undefined && run.said !== said) run.events?.onProgress(run.said)
         resolve(this.created(task, call))
       }
       const stay = (): void => {

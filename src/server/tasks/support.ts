@@ -36,7 +36,19 @@ export function tasks(options: TaskOptions = {}): ServerExtension {
     limits: 1,
     onChange: 1,
   })
+  const { store, ttlMs, maxTtlMs, maxAnonymousTtlMs, pollIntervalMs, afterMs, leaseMs, onChange } = options
+  checkTimes('tasks', { ttlMs, maxTtlMs, maxAnonymousTtlMs, pollIntervalMs, afterMs, leaseMs })
+  if (store !== undefined && typeof store.create !== 'function')
+    throw new McpError('ERR_DEFINITION', `tasks: store must be a TaskStore such as fileTaskStore(folder), not ${JSON.stringify(store)}`)
+  if (onChange !== undefined && typeof onChange !== 'function')
+    throw new McpError('ERR_DEFINITION', `tasks: onChange must be a function, not ${JSON.stringify(onChange)}`)
   return { id: TASKS, install: (serverState) => new TaskSupport(serverState, options) }
+}
+
+function checkTimes(where: string, times: Record<string, number | undefined>): void {
+  for (const [name, ms] of Object.entries(times))
+    if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0))
+      throw new McpError('ERR_DEFINITION', `${where}: ${name} must be a whole number of milliseconds, not ${JSON.stringify(ms)}`)
 }
 
 class TaskSupport implements Addition, TaskHook {
@@ -78,9 +90,7 @@ class TaskSupport implements Addition, TaskHook {
     const isOffered = task === 'optional' || task === 'required'
     if (!isOffered && task !== 'forbidden')
       throw new McpError('ERR_DEFINITION', `${where}: task must be "optional", "required" or "forbidden", not ${JSON.stringify(task)}`)
-    for (const [name, ms] of Object.entries({ taskAfterMs, taskTtlMs }))
-      if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0))
-        throw new McpError('ERR_DEFINITION', `${where}: ${name} must be a whole number of milliseconds, not ${JSON.stringify(ms)}`)
+    checkTimes(where, { taskAfterMs, taskTtlMs })
     return isOffered ? { isRequired: task === 'required', afterMs: taskAfterMs, ttlMs: taskTtlMs, isRestartable: restartable } : undefined
   }
 

@@ -43,6 +43,8 @@ export class TaskRun {
   /** The record at its creation. Undefined while the call is a plain one. */
   task: TaskRecord | undefined
   isOver = false
+  /** What the handler said last about its progress before the call was a task. */
+  said: string | undefined
   /** The call of the client, as long as it is not a task. Afterwards its connection must not be kept in memory. */
   #source: IncomingCall | undefined
   /** The session of the call, if it has one. */
@@ -199,7 +201,9 @@ class TaskContext extends CallContext {
   override progress(progress: number, total?: number, message?: string): Promise<void> {
     const sent = super.progress(progress, total, message)
     const { task, isOver, events } = this.#run
-    if (task && !isOver) events?.onProgress(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))
+    const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
+    if (!task) this.#run.said = text
+    else if (!isOver) events?.onProgress(text)
     return sent
   }
 }

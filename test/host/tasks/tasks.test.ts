@@ -71,6 +71,20 @@ for (const revision of ['2025-11-25', '2026-07-28'] as const)
       expect(host.events.filter(({ kind }) => kind === 'task').length).toBeGreaterThan(1)
     })
 
+    test('a task that has ended no longer tells its last step', async () => {
+      const { server, go } = serverOf()
+      server.tool('steps', { task: 'required' }, async (_args, ctx) => {
+        await ctx.progress(1, 2, 'first step')
+        return String(await go.opened)
+      })
+      const host = await newHost({ servers: { jobs: server }, ask: person() })
+      const task = await host.callTask('jobs__steps', {}, PERSON)
+      await expect.poll(() => task.state.statusMessage ?? task.state.progress?.message).toBe('first step')
+      go.open('done')
+      await task.result()
+      expect([task.state.status, task.state.statusMessage, task.state.progress]).toEqual(['completed', undefined, undefined])
+    })
+
     test('a task that has ended stays so while the host lists its tasks', async () => {
       for (let round = 0; round < 10; round++) {
         const { server, go } = serverOf()

@@ -1,10 +1,12 @@
 /** The inbox: an asker that parks questions in a folder, and the other side, which lists and answers them. */
 
 import { watch } from 'node:fs'
+import { isObject } from '../../../base/json.ts'
 import { isGone } from '../../../files/lock-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
+import { checkForm } from './check-form.ts'
 import {
   type AllInboxLimits,
   DEFAULT_INBOX_LIMITS,
@@ -125,7 +127,12 @@ export interface Inbox {
   /** Oldest first. */
   list(): Promise<ParkedQuestion[]>
   get(id: string): Promise<ParkedQuestion | undefined>
-  /** The first answer counts. @throws McpError ERR_CONSENT when the question is gone or answered already */
+  /**
+   * The first answer counts.
+   *
+   * @throws McpError ERR_CONSENT when the question is gone or answered already; ERR_ANSWER_INVALID when the answer does not fit the form:
+   * the question stays open
+   */
   answer(id: string, answer: Answer): Promise<void>
   /** Removes a question that no process waits for. */
   discard(id: string): Promise<void>
@@ -158,6 +165,7 @@ export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarnin
       if (!parked) throw new McpError('ERR_CONSENT', `No question ${id}: it was answered, withdrawn or never asked`)
       if (parked.state !== 'open') throw new McpError('ERR_CONSENT', `The question ${id} cannot be answered: ${WHY[parked.state]}`)
       checkScope(parked.question, answer)
+      await checkFilledIn(parked.question, answer)
       if (!(await files.putAnswer(parked.question, { by: 'inbox', ...answer })))
         throw new McpError('ERR_CONSENT', `The question ${id} cannot be answered: ${WHY.answered}`)
       const isTooLate = (await files.parked(id)) === undefined && (await files.answerTo(parked.question)) !== undefined
@@ -191,6 +199,14 @@ function stateOf({ question, asker, seenAt, hasAnswer }: Parked, { silentMs }: F
 function checkScope({ scopes, always }: Question, answer: Answer): void {
   if (answer.kind !== 'allow' || answer.scope === 'once' || scopes.includes(answer.scope) || always?.scope === answer.scope) return
   throw new McpError('ERR_INVALID_PARAMS', `Expected one of the offered scopes (${scopes.join(', ') || 'once'}), got ${answer.scope}`)
+}
+
+/** An answer that does not fit the form would end the call or the task that asks. */
+async function checkFilledIn({ subject }: Question, answer: Answer): Promise<void> {
+  if (subject.kind !== 'form' || answer.kind !== 'allow') return
+  const { edited = subject.defaults } = answer
+  const fault = isObject(edited) ? await checkForm(subject.schema, edited) : `expected an object, got ${JSON.stringify(edited)}`
+  if (fault !== undefined) throw new McpError('ERR_ANSWER_INVALID', `The answer does not fit the form: ${fault}`)
 }
 
 async function removeBoth(files: InboxFiles, id: string): Promise<void> {

@@ -11,6 +11,7 @@ import { randomId } from '../../../../src/base/bytes.ts'
 import { type Inbox, inboxAsker, inboxAskerWith, openInbox } from '../../../../src/host/consent/ask/inbox.ts'
 import { DEFAULT_INBOX_LIMITS, FIXED_INBOX_LIMITS, openInboxFiles } from '../../../../src/host/consent/ask/inbox-files.ts'
 import { canonicalJson } from '../../../../src/protocol/model/digest-json.ts'
+import type { FormSchema } from '../../../../src/protocol/model/elicitation.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { proves } from '../../../support/proves.ts'
@@ -194,4 +195,19 @@ describe('an inbox', () => {
     over.abort(new Error('over'))
     await expect(asking).rejects.toThrow('over')
   })
+})
+
+test('an answer that does not fit the form is refused, and the question stays open', async () => {
+  const folder = join(newFolder(), 'inbox')
+  const inbox = await openInbox({ folder })
+  const schema: FormSchema = { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] }
+  const subject = { kind: 'form', message: 'Really?', schema, defaults: {}, warnings: [] } as const
+  const answer = inboxAsker({ folder }).ask(question({ action: 'elicit.form', subject }), never)
+  const id = (await parked(inbox))[0]?.question.id ?? ''
+  const refused = { code: 'ERR_ANSWER_INVALID', message: expect.stringContaining('"sure" is required') }
+  await expect(inbox.answer(id, { kind: 'allow', scope: 'once' })).rejects.toMatchObject(refused)
+  await expect(inbox.answer(id, { kind: 'allow', scope: 'once', edited: 'yes' })).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+  expect(await inbox.get(id)).toMatchObject({ state: 'open' })
+  await inbox.answer(id, { kind: 'allow', scope: 'once', edited: { sure: true } })
+  expect(await answer).toMatchObject({ edited: { sure: true } })
 })
