@@ -88,6 +88,11 @@ export async function createClient(
   return new Redis({ ...common, ...target.nodes[0], db: target.database, ...connection })
 }
 
+/** Rejects if the package is missing. */
+export async function requireLibrary(): Promise<void> {
+  await load()
+}
+
 let library: Promise<Library> | undefined
 
 function load(): Promise<Library> {

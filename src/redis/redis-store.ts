@@ -6,6 +6,7 @@ import type { Bus, KeyRing } from '../protocol/interfaces/replaceable-services.t
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import type { SharedStore } from '../store/shared-store.ts'
 import { storeBus } from '../store/store-bus.ts'
+import { requireLibrary } from './client-library.ts'
 import { Connection } from './connection.ts'
 import type { RedisContext } from './context.ts'
 import { redisCounters } from './counters.ts'
@@ -75,6 +76,7 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     tasks: redisTasks(context, leaseMs, tasks),
     bus: storeBus(replica),
     onCommand: (listener) => connection.commands.add(listener),
+    prepare: requireLibrary,
     health: () => connection.health(),
     close: async () => {
       await replica.close()

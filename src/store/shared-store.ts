@@ -23,6 +23,8 @@ export interface SharedStore {
   readonly tasks?: TaskStore | undefined
   /** Calls `listener` after each command to another process, for metrics. Returns a function that ends it. */
   onCommand?(listener: (command: StoreCommand) => void): () => void
+  /** Loads what the store needs. Rejects if it can never work, for example because a package is missing. */
+  prepare?(): Promise<void>
   /** Why the store does not work; undefined while it does. */
   health(): string | undefined
   /** Leaves, and closes all connections. */

@@ -238,6 +238,20 @@ describe('a server as a program', () => {
     expect(failed).toMatchObject({ step: 'initialize', advice: 'There is no such package. Check its name.' })
   })
 
+  test('a program that writes nothing but other lines is reported, with advice', async () => {
+    const { failed } = await examine(
+      '--',
+      process.execPath,
+      '-e',
+      "process.stdout.write('hello\\n'.repeat(2000)); setInterval(() => {}, 1000)",
+    )
+    expect(failed).toMatchObject({
+      step: 'initialize',
+      detail: expect.stringContaining('lines in a row that are not messages'),
+      advice: expect.stringContaining('writes lines that are not messages. Only protocol messages may go to standard output'),
+    })
+  })
+
   test('a server as a program that prints other text on its output is reported', async () => {
     const { failed } = await examine(...serveFixture('hostile.mjs'))
     expect(failed).toMatchObject({ step: 'clean output', advice: expect.stringContaining('standard error') })

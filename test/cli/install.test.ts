@@ -177,6 +177,24 @@ test('the server is started first, the change is shown, and the entry starts the
   expect((await run('install', './server.ts', '--client', 'cursor', '--yes')).stderr).toContain('has this server already')
 }, 60_000)
 
+test('a command names the files of this folder in full, because the client starts it elsewhere', async () => {
+  const { run, home, work, put } = author()
+  const file = join(home, '.cursor/mcp.json')
+  writeFileSync(join(work, 'server.mjs'), '')
+  writeFileSync(join(work, 'some-server'), '')
+  const words = ['npx', '-y', 'some-server', 'server.mjs', './server.mjs', 'missing.mjs', '--file=server.mjs', '.', 'https://x.example/a']
+  const install = (...more: string[]) => run('install', '--name', 'x', '--no-check', '--client', 'cursor', ...more, '--', ...words)
+  const full = join(work, 'server.mjs')
+  expect((await install()).stderr).toContain(JSON.stringify(full))
+  expect((await install('--yes')).code).toBe(0)
+  const { command, args } = JSON.parse(readFileSync(file, 'utf8')).mcpServers.x
+  expect([command, ...args]).toEqual([...words.slice(0, 3), full, full, ...words.slice(5)])
+  // A project's file is shared, and its servers start in its folder.
+  put('.cursor/mcp.json', '{}')
+  expect((await install('--project', '--yes')).code).toBe(0)
+  expect(JSON.parse(readFileSync(join(work, '.cursor/mcp.json'), 'utf8')).mcpServers.x.args).toEqual(words.slice(1))
+}, 60_000)
+
 test('a change is undone byte for byte, unless the file was changed since', async () => {
   const { run, put } = author()
   const file = put('.cursor/mcp.json', COMMENTED)

@@ -225,3 +225,112 @@ test('after an offering with faults, which the person is asked about, no later o
   expect(enabled).toEqual([])
   expect(pins.list()[0]?.items).toEqual([])
 })
+
+describe('two hosts that start at the same time on one folder', () => {
+  const offering: Offering = {
+    info: undefined,
+    instructions: undefined,
+    capabilities: {},
+    tools: [{ name: 'add', inputSchema: { type: 'object' } }],
+    prompts: [],
+    resources: [],
+    templates: [],
+  }
+  const facts: ReviewedServer['facts'] = { id: 'tools', fingerprint: 'f', tier: 'untrusted', isKnown: true, labels: [] }
+
+  /** One of the hosts: its own view of the file, a person who refuses, and what it took into use. */
+  async function hostOn(file: string, more: Partial<ReviewedServer> = {}) {
+    const asked: string[] = []
+    const { gate, wallNow } = await gateInMemory(async ({ action }) => {
+      asked.push(action)
+      return NO
+    })
+    const pins = await openPins({ file })
+    await pins.adopt('tools', { fingerprint: 'f', parts: [], warnings: [] })
+    const enabled: unknown[] = []
+    const server: ReviewedServer = {
+      id: 'tools',
+      facts,
+      shown: { id: 'tools', title: 'tools', where: 'here' },
+      offering: structuredClone(offering),
+      isListedWhole: true,
+      isStartedByPerson: true,
+      ending: new AbortController().signal,
+      stateOf: (kind, name) => pins.stateOf(facts, kind, name, kind === 'tool' ? offering.tools[0] : offering.capabilities),
+      ...more,
+    }
+    const approved: unknown[] = []
+    const warnings: string[] = []
+    const queue = new ReviewQueue({
+      parts: { gate, pins, ownConversation: { id: 'own' }, wallNow },
+      othersThan: () => [],
+      onReview: () => {},
+      onEnabled: (each) => enabled.push(each),
+      onApproved: (each) => approved.push(each),
+      onWarning: (_, text) => warnings.push(text),
+    })
+    const look = async (): Promise<void> => {
+      queue.look(server)
+      await queue.settled()
+    }
+    return { asked, pins, enabled, approved, warnings, look }
+  }
+
+  const newFile = (): string => join(newFolder(), 'pins.json')
+
+  test('both take the same first offering into use, and nobody is asked', async () => {
+    const ask = person(({ subject }) => (subject.kind === 'approve' ? NO : ALWAYS))
+    for (let at = 0; at < 3; at++) {
+      const folder = newFolder()
+      const servers = { tools: started(serverWith({ add: {} })) }
+      const both = await Promise.all([hostWith({ folder, servers, ask }), hostWith({ folder, servers, ask })])
+      for (const host of both) expect(exposed(host)).toEqual(['tools__add'])
+    }
+    expect(ask.saw('approve')).toEqual([])
+  })
+
+  test('the second takes it into use while the first is still at it', async () => {
+    const file = newFile()
+    const [first, second] = [await hostOn(file), await hostOn(file)]
+    expect(await first.pins.offered(facts, 1, offering)).toBe(true)
+    await second.look()
+    expect(second).toMatchObject({ asked: [], warnings: [], enabled: [{ tools: 1 }] })
+  })
+
+  test('the second uses what the first took into use after the second read the file', async () => {
+    const file = newFile()
+    const [first, second] = [await hostOn(file), await hostOn(file)]
+    await first.look()
+    await second.look()
+    expect(first.enabled).toHaveLength(1)
+    expect(second).toMatchObject({ asked: [], warnings: [], enabled: [], approved: [{ id: 'tools' }] })
+  })
+
+  test('the second asks about another offering than the first', async () => {
+    const file = newFile()
+    const tools = [{ name: 'remove', inputSchema: { type: 'object' as const } }]
+    const [first, second] = [await hostOn(file), await hostOn(file, { offering: { ...offering, tools } })]
+    expect(await first.pins.offered(facts, 1, offering)).toBe(true)
+    await second.look()
+    expect(second).toMatchObject({ asked: ['server.approve'], enabled: [] })
+  })
+
+  test('what a person refused is not taken into use by a later host', async () => {
+    const file = newFile()
+    const first = await hostOn(file, { isStartedByPerson: false })
+    await first.look()
+    expect(first.asked).toEqual(['server.approve'])
+    const second = await hostOn(file)
+    await second.look()
+    expect(second).toMatchObject({ asked: ['server.approve'], enabled: [] })
+  })
+
+  test('the end of an attempt to take an offering into use leaves a question', async () => {
+    const file = newFile()
+    const [first, second] = [await hostOn(file), await hostOn(file)]
+    expect(await first.pins.offered(facts, 1, offering)).toBe(true)
+    await first.pins.notEnabled('tools')
+    await second.look()
+    expect(second).toMatchObject({ asked: ['server.approve'], enabled: [] })
+  })
+})

@@ -5,7 +5,9 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
+import { listen } from '../../src/http/index.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import { createServer } from '../../src/server/index.ts'
 import type { StoreMessage } from '../../src/store/index.ts'
 import { type RedisServer, redisOfFile, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -371,6 +373,19 @@ test('a missing client library is named in the error', async () => {
   const { redis: withoutLibrary } = await import('../../src/redis/index.ts')
   const store = withoutLibrary('redis://127.0.0.1:1')
   await expect(store.counters.kept('x')).rejects.toThrow('portico/redis needs the package ioredis. Install it: npm install ioredis')
+  vi.doUnmock('ioredis')
+  await store.close()
+})
+
+test('a server does not start without the client library of its store', async () => {
+  vi.resetModules()
+  vi.doMock('ioredis', () => {
+    throw new Error('Cannot find package ioredis')
+  })
+  const { redis: withoutLibrary } = await import('../../src/redis/index.ts')
+  const store = withoutLibrary('redis://127.0.0.1:1')
+  const listening = listen(createServer({ name: 'shared', version: '1' }), { store }).then(({ close }) => close())
+  await expect(listening).rejects.toThrow('npm install ioredis')
   vi.doUnmock('ioredis')
   await store.close()
 })

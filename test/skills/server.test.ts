@@ -380,6 +380,15 @@ describe('server.skills', () => {
     expect((await raw.ask('skills/list', { _meta: envelope() })).result.skills).toHaveLength(2)
   })
 
+  test('leaves no resource behind if the server has one with the URI of a file', async () => {
+    const server = newServer()
+    const uri = 'skill://pdf-processing/scripts/extract.py'
+    server.resource(uri, { name: 'own' }, () => 'own')
+    await expect(server.skills(folderOf())).rejects.toMatchObject({ code: 'ERR_DEFINITION', message: expect.stringContaining(uri) })
+    const { result } = await rawChannel(server).ask('resources/list', { _meta: envelope() })
+    expect(result.resources.map((each: { uri: string }) => each.uri)).toEqual([uri])
+  })
+
   test('called twice keeps the first folder, and says what to do', async () => {
     const server = newServer()
     const [first, second] = await Promise.allSettled([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { McpError, ToolError } from '../../src/server/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
 import { SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
 import { rawChannel, settle } from '../support/raw-channel.ts'
@@ -298,4 +299,17 @@ describe('notifications of a task', () => {
     const second = await sessionClient(server)
     expect((await second.ask('tasks/result', { taskId })).result.content[0].text).toBe('done')
   })
+})
+
+test('a task that works until its time is over says so to whoever waits, and to the operator', async () => {
+  const clock = fakeClock()
+  const errors: string[] = []
+  const { server } = taskServer({}, { clock, onError: (error) => void errors.push((error as Error).message) })
+  const client = await sessionClient(server)
+  const { taskId } = (await client.call('work', { ttl: 5000 })).result.task
+  const waiting = client.ask('tasks/result', { taskId })
+  await settle()
+  await clock.advance(5001)
+  expect((await waiting).error.message).toBe('The task did not end within its time of 5000 ms (ttl), and was deleted')
+  expect(errors).toEqual(['The task took longer than 5000 ms (ttl)'])
 })

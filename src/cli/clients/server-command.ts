@@ -1,8 +1,8 @@
 /** The command that starts the server of a module, as the file of a client has it. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { programPath } from '../program-path.ts'
 import { VERSION } from '../version.ts'
 import type { InstalledServer } from './known-clients.ts'
@@ -27,6 +27,16 @@ export function commandFor(
     return { kind: 'command', command: 'npx', args: ['-y', `portico@${VERSION}`, 'serve', file], env }
   return { kind: 'command', command: process.execPath, args: [program, 'serve', file], env }
 }
+
+/** The words of a command, with the files of this folder named in full. Other words stay as they are. */
+export const withFullPaths = (words: readonly string[], cwd: string): string[] =>
+  words.map((word, at) => {
+    // Without a slash, a program is looked up in PATH, and a word without a dot is more likely the name of a package or a command.
+    const isPath = at === 0 ? /[/\\]/.test(word) : /[/\\.]/.test(word)
+    if (!isPath || word.startsWith('-') || isAbsolute(word)) return word
+    const file = resolve(cwd, word)
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? file : word
+  })
 
 /** The command of the project that the file belongs to. */
 function localProgram(file: string): string | undefined {

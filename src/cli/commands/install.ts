@@ -1,7 +1,7 @@
 /** `portico install` and `uninstall`: put a server into the file of another client, and take it out again. */
 
 import { realpath } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { commandText } from '../../base/text/command-text.ts'
@@ -13,7 +13,7 @@ import { readClientFile, realFile, undo, undoable, writeClientFile } from '../cl
 import { entryNames, withEntry } from '../clients/edit-json.ts'
 import { CLIENT_NAMES, type ClientName, type InstalledServer, KNOWN_CLIENTS, type KnownClient } from '../clients/known-clients.ts'
 import { lineDiff } from '../clients/line-diff.ts'
-import { commandFor } from '../clients/server-command.ts'
+import { commandFor, withFullPaths } from '../clients/server-command.ts'
 import { isSnippetClient, SNIPPET_CLIENTS, type SnippetClient } from '../clients/snippets.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
@@ -211,7 +211,12 @@ async function serverFor(
   if (after === undefined && given === undefined) throw new UsageError('Missing server', 'Give a file, a URL, or a command after --')
   const { target } = parseTarget(given === undefined ? [] : [given], after)
   if (target.kind === 'url') return { kind: 'url', url: target.url, headers: options.header }
-  if (target.kind === 'command') return { kind: 'command', command: target.command, args: target.args, env: options.env }
+  if (target.kind === 'command') {
+    // Clients start the server of a project in its folder, and other servers anywhere.
+    const named = (words: readonly string[]) => (scope === 'project' ? words : withFullPaths(words, resolve(io.cwd, options.cwd ?? '')))
+    const [command = target.command, ...args] = named([target.command, ...target.args])
+    return { kind: 'command', command, args, env: options.env }
+  }
   return commandFor(await modulePath(io.cwd, target.id), scope, io.cwd, options.env)
 }
 

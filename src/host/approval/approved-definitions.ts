@@ -13,6 +13,8 @@ export interface Baseline {
   approvedAt?: number
   /** When the first offering of this fingerprint was seen. Later ones are never enabled without a question. */
   offeredAt?: number
+  /** The digest of the first offering while it is taken into use. Every process that sees the same one may finish it. */
+  enabling?: string
   /** Tools whose claim that they only read the person believes, with the pin of the definition that made the claim. */
   readOnly?: readonly { name: string; pin: string }[]
   /** Complete definitions, so that changes can be shown. */
@@ -31,10 +33,11 @@ export function checkBaselines(value: unknown): readonly Baseline[] {
 
 function checkBaseline(value: unknown): string | undefined {
   if (!isObject(value)) return 'an object'
-  const { server, fingerprint, parts, approvedAt, offeredAt, readOnly, items } = value
+  const { server, fingerprint, parts, approvedAt, offeredAt, enabling, readOnly, items } = value
   if (typeof server !== 'string' || typeof fingerprint !== 'string') return 'server and fingerprint: texts'
   if (approvedAt !== undefined && typeof approvedAt !== 'number') return 'approvedAt: a number'
   if (offeredAt !== undefined && typeof offeredAt !== 'number') return 'offeredAt: a number'
+  if (enabling !== undefined && typeof enabling !== 'string') return 'enabling: a text'
   if (readOnly !== undefined && !(Array.isArray(readOnly) && readOnly.every(isAcceptance)))
     return 'readOnly: a list of objects with name and pin'
   if (!Array.isArray(parts) || !parts.every(isPart)) return 'parts: a list of objects with name, digest and shown'

@@ -61,10 +61,19 @@ export interface PinStore {
   compare(server: string, surface: Offering): Comparison & { isFirst: boolean }
   /** The fingerprint of the server when its start or connection was last approved. */
   adopted(server: string): Fingerprint | undefined
-  /** Stores a newly approved fingerprint. Approved definitions stay approved if they are unchanged. */
-  adopt(server: string, now: Fingerprint): Promise<void>
-  /** Notes that the server has listed its offering. True for the first one of this fingerprint, if nothing was ever approved. */
-  offered(server: PinnedServer, at: number): Promise<boolean>
+  /**
+   * Stores a newly approved fingerprint. Approved definitions stay approved if they are unchanged. With `isAlone` nothing of another
+   * fingerprint stays.
+   */
+  adopt(server: string, now: Fingerprint, isAlone?: boolean): Promise<void>
+  /**
+   * Notes that the server has listed its offering. True for the first one of this fingerprint, if nothing was ever approved. `enabling`:
+   * the offering, if it is to be taken into use. Then it is also true for other processes that see the same one, until `approve` or
+   * `notEnabled`.
+   */
+  offered(server: PinnedServer, at: number, enabling?: Offering): Promise<boolean>
+  /** The first offering is not taken into use: the person is asked about it. */
+  notEnabled(server: string): Promise<void>
   /** Approves these definitions. */
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>
   /** Whether the person believes that this tool only reads. Not for another fingerprint, and not for a changed definition. */
@@ -150,34 +159,45 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       const baseline = index().get(id)?.baseline
       return baseline && { fingerprint: baseline.fingerprint, parts: baseline.parts, warnings: [] }
     },
-    adopt: async (id, { fingerprint, parts }) => {
+    adopt: async (id, { fingerprint, parts }, isAlone = false) => {
       const known = (await store.refresh()).find(({ server }) => server === id)
       // The parts are compared too: some of them, such as the folder, are not in the fingerprint.
       if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
       await change(id, (baseline) => {
-        const { offeredAt, readOnly, ...rest } = baseline ?? { server: id, items: [] }
         const isSame = baseline?.fingerprint === fingerprint
+        const former = isSame || !isAlone ? baseline : undefined
+        const { offeredAt, enabling, readOnly, ...rest } = former ?? { server: id, items: [] }
         return {
           ...rest,
           ...(isSame && offeredAt !== undefined && { offeredAt }),
+          ...(isSame && enabling !== undefined && { enabling }),
           ...(isSame && readOnly && { readOnly }),
           fingerprint,
           parts,
         }
       })
     },
-    offered: async ({ id, fingerprint }, at) => {
+    offered: async ({ id, fingerprint }, at, offering) => {
+      const enabling = offering && digestOf(primitivesOf(offering))
       const isFirst = (baseline: Baseline | undefined): baseline is Baseline =>
-        baseline?.fingerprint === fingerprint && baseline.approvedAt === undefined && baseline.offeredAt === undefined
+        baseline?.fingerprint === fingerprint &&
+        baseline.approvedAt === undefined &&
+        (baseline.offeredAt === undefined || (enabling !== undefined && baseline.enabling === enabling))
       if (!isFirst((await store.refresh()).find(({ server }) => server === id))) return false
       let isOurs = false
       await change(id, (baseline) => {
-        // Two processes may have read the same state. Only the first one to write gets true.
+        // Two processes may have read the same state, with different offerings. Only the first one to write gets true.
         isOurs = isFirst(baseline)
-        return isFirst(baseline) ? { ...baseline, offeredAt: at } : baseline
+        return isFirst(baseline) ? { ...baseline, offeredAt: at, ...(enabling !== undefined && { enabling }) } : baseline
       })
       return isOurs
     },
+    notEnabled: (id) =>
+      change(id, (baseline) => {
+        if (!baseline) return undefined
+        const { enabling, ...rest } = baseline
+        return rest
+      }),
     approve: async ({ id, fingerprint }, items, at) => {
       for (const item of items) checkSize(item, bounds)
       await change(id, (baseline) => withApproved(baseline, { id, fingerprint }, items, at, bounds))
@@ -254,7 +274,8 @@ function withApproved(
   if (merged.size > maxItems)
     throw new McpError('ERR_LIMIT', `${server.id} offers ${merged.size} definitions; the limit is ${maxItems} (maxItems)`)
   const parts: readonly FingerprintPart[] = baseline?.parts ?? []
-  return { ...baseline, server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
+  const { enabling, ...former } = baseline ?? {}
+  return { ...former, server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
 }
 
 function checkSize({ kind, name, definition }: Primitive, { maxDefinitionBytes }: PinLimits): void {

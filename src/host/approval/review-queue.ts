@@ -106,10 +106,18 @@ export class ReviewQueue {
     if (!offering) return false
     // Also noted for an offering with faults: the person is asked about that one, and a later offering must not be enabled as the
     // "first" without asking.
-    const isFirst = await parts.pins.offered(server.facts, parts.wallNow())
-    if (!isFirst || !isListedWhole || !server.isStartedByPerson) return false
-    const enabled = await enableOffering(server, parts, { offering, others: othersThan(server), signal })
-    if (!enabled) return false
+    const mayEnable = isListedWhole && server.isStartedByPerson
+    const isFirst = await parts.pins.offered(server.facts, parts.wallNow(), mayEnable ? offering : undefined)
+    if (!isFirst || !mayEnable) return false
+    const enabled = await enableOffering(server, parts, { offering, others: othersThan(server), signal }).catch((error: unknown) => {
+      // Another host of this folder may have taken the same offering into use meanwhile.
+      if (!isChange(error) || signal.aborted) throw error
+      return undefined
+    })
+    if (!enabled) {
+      await parts.pins.notEnabled(server.id)
+      return false
+    }
     onApproved(server)
     onEnabled(enabled)
     return true
@@ -118,7 +126,11 @@ export class ReviewQueue {
   async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean, only: ReadonlySet<string> | undefined): Promise<void> {
     const { parts, othersThan, onApproved, onReview } = this.#options
     const isEnabled = isTold && (await this.#enableFirst(server, signal))
-    if (isEnabled && reviewState(server, parts) === undefined) return
+    if (isTold && reviewState(server, parts) === undefined) {
+      // Another host of this folder took it into use.
+      if (!isEnabled) onApproved(server)
+      return
+    }
     const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined
     if (known) onReview(known.review)
     for (;;) {
@@ -134,11 +146,14 @@ export class ReviewQueue {
         if (!hasMore) return
       } catch (error) {
         // The offering changed while the person was reading, so they are asked about the new one. A rule would only decide the same again.
-        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error
+        if (!isChange(error) || signal.aborted) throw error
         if (reviewState(server, parts) === undefined) return
       }
     }
   }
 }
+
+/** The definitions are no longer those that were decided about. */
+const isChange = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_QUARANTINED' && !isByPolicy(error)
 
 const isByPolicy = ({ data }: McpError): boolean => (data as Partial<RefusalData> | undefined)?.by === 'policy'

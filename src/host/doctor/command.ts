@@ -69,6 +69,12 @@ function explained(error: unknown, noise: readonly string[]): unknown {
         ? 'There is no such package. Check its name.'
         : 'The program ended before it answered. Run it by hand to see why; it may need arguments or variables (-e NAME=value).',
     )
+  // The limit is the one of lines in a row that are not messages.
+  if (error.code === 'ERR_LIMIT' && noise.length > 0)
+    return new CheckupFailure(
+      error.message,
+      'The program writes lines that are not messages. Only protocol messages may go to standard output: write everything else to standard error. Is it an MCP server, and does it need an argument such as "stdio"?',
+    )
   if (error.code === 'ERR_TIMEOUT')
     return new CheckupFailure(
       noise[0] ?? error.message,

@@ -131,8 +131,7 @@ export class ServerStart {
     if (transport.type === 'memory') {
       const now = await this.#identifyAgain(NO_INPUTS)
       // A server in this process starts without a question, so approvals of a different server must not pass to it.
-      if (pins.adopted(spec.id)?.fingerprint !== now.fingerprint) await pins.forget(spec.id)
-      await pins.adopt(spec.id, now)
+      await pins.adopt(spec.id, now, true)
       return transport
     }
     refuseSecretPrograms(transport)

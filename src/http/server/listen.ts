@@ -38,6 +38,8 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
   checkListenOptions(options)
   // Its primary process has said it.
   if (!cluster.isWorker) warnWithoutKeys(service, options)
+  // A server whose store can never work would only say so again and again.
+  await options.store?.prepare?.()
   return listenWith(service, options, FIXED_HTTP_LIMITS)
 }
 

@@ -59,7 +59,13 @@ class SkillSupport implements Addition {
       keyOf: ({ uri }) => uri,
       entries: () => this.#source.tree.skills.map((item) => ({ item, scopes })),
     })
-    for (const [uri, file] of source.tree.files) this.#define(uri, file)
+    try {
+      for (const [uri, file] of source.tree.files) this.#define(uri, file)
+    } catch (error) {
+      // The server may have a resource of its own with one of these URIs. Then none of the files is served.
+      for (const handle of this.#handles.values()) handle.remove()
+      throw error
+    }
   }
 
   start(): void {

@@ -381,6 +381,8 @@ export class TaskEngine {
     if (this.#expiries.has(key)) return
     const expire = (): void => {
       this.#expiries.delete(key)
+      // Nobody who asks later learns the reason, because the task is deleted.
+      if (this.#runs.has(key)) this.#report(task, tookTooLong(task))
       this.#remove(task).catch((error: unknown) => this.#report(task, error))
     }
     const after = (ms: number, act: () => void): unknown =>
@@ -404,7 +406,7 @@ export class TaskEngine {
     const deadline = this.#expiries.get(key)
     if (deadline) this.serverState.deadlines.clear(deadline)
     this.#expiries.delete(key)
-    this.#stop(task, new McpError('ERR_TIMEOUT', `The task took longer than ${task.ttlMs} ms (ttl)`))
+    this.#stop(task, tookTooLong(task))
     await this.table.remove(task)
   }
 
@@ -442,3 +444,5 @@ export class TaskEngine {
     this.serverState.report(error, { reference: task.taskId, method: 'tools/call', target: task.tool })
   }
 }
+
+const tookTooLong = ({ ttlMs }: TaskHead): McpError => new McpError('ERR_TIMEOUT', `The task took longer than ${ttlMs} ms (ttl)`)

@@ -104,7 +104,7 @@ async function result(call: IncomingCall, engine: TaskEngine): Promise<Params> {
 }
 
 /** Waits until the task has ended. Meanwhile its questions are sent to the client on the stream of this request. */
-function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey): Promise<TaskRecord> {
+function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey & { ttlMs: number }): Promise<TaskRecord> {
   const { signal } = call.exchange
   const asked = new Set<string>()
   /** Questions that the client has not answered, with what withdraws them. */
@@ -122,7 +122,10 @@ function untilFinal(call: IncomingCall, engine: TaskEngine, key: TaskKey): Promi
       settle()
     }
     const look = (task: TaskRecord | undefined): void => {
-      if (!task) return end(() => reject(new McpError('ERR_INVALID_PARAMS', 'The task has expired')))
+      if (!task)
+        return end(() =>
+          reject(new McpError('ERR_INVALID_PARAMS', `The task did not end within its time of ${key.ttlMs} ms (ttl), and was deleted`)),
+        )
       if (isFinal(task)) return end(() => resolve(task))
       // Another client was faster.
       for (const name of open.keys()) if (!Object.hasOwn(task.questions, name)) withdraw(name)

@@ -8,14 +8,16 @@ import { appendStanding } from './standing-stream.ts'
 
 /** Announcements of one kind that wait. More are dropped: a process that announces so many overloads its clients. */
 const MAX_WAITING = 1000
+/** Their characters. The notice of a finished task may carry its result. A single longer one may wait alone. */
+const MAX_WAITING_CHARS = 16 * 1024 * 1024
 /** Appends at once. */
 const APPENDS = 64
 
 export class Announcements {
   readonly #services: ReplicaServices
-  readonly #waiting: Announcement[] = []
+  readonly #waiting: { announcement: Announcement; chars: number }[] = []
   /** By kind, so that the notices about tasks of one client do not displace all others. */
-  readonly #counts = new Map<string, number>()
+  readonly #kinds = new Map<string, { count: number; chars: number }>()
   #isSending = false
 
   constructor(services: ReplicaServices) {
@@ -24,22 +26,26 @@ export class Announcements {
 
   add(announcement: Announcement): void {
     const kind = kindOf(announcement)
-    const count = this.#counts.get(kind) ?? 0
-    if (count >= MAX_WAITING) {
-      return this.#services.report(new Error(`More than ${MAX_WAITING} announcements to clients (${kind}) wait. One was dropped`))
+    const chars = charsOf(announcement)
+    const of = this.#kinds.get(kind) ?? { count: 0, chars: 0 }
+    const isFull = of.count >= MAX_WAITING
+    if (isFull || (of.count > 0 && of.chars + chars > MAX_WAITING_CHARS)) {
+      const limit = isFull ? `${MAX_WAITING} announcements` : `${MAX_WAITING_CHARS} characters of announcements`
+      return this.#services.report(new Error(`More than ${limit} to clients (${kind}) wait. One was dropped`))
     }
-    this.#counts.set(kind, count + 1)
-    this.#waiting.push(announcement)
+    this.#kinds.set(kind, { count: of.count + 1, chars: of.chars + chars })
+    this.#waiting.push({ announcement, chars })
     if (!this.#isSending) void this.#sendAll()
   }
 
   async #sendAll(): Promise<void> {
     this.#isSending = true
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      const kind = kindOf(next)
-      this.#counts.set(kind, (this.#counts.get(kind) ?? 1) - 1)
+      const kind = kindOf(next.announcement)
+      const { count, chars } = this.#kinds.get(kind) ?? { count: 1, chars: next.chars }
+      this.#kinds.set(kind, { count: count - 1, chars: chars - next.chars })
       try {
-        await this.#send(next)
+        await this.#send(next.announcement)
       } catch (error) {
         this.#services.report(error)
       }
@@ -111,3 +117,9 @@ export class Announcements {
 }
 
 const kindOf = (announcement: Announcement): string => ('change' in announcement ? announcement.change.kind : announcement.kind)
+
+/** Announcements of other kinds are short. */
+function charsOf(announcement: Announcement): number {
+  if (announcement.kind === 'log') return announcement.json.length
+  return 'change' in announcement && announcement.change.kind === 'extension' ? JSON.stringify(announcement.change.params).length : 0
+}
