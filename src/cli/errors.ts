@@ -122,7 +122,9 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     case 'ERR_INSECURE':
       return 'Use --insecure to allow an unencrypted connection'
     case 'ERR_AUTH':
-      return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
+      return isObject(data) && data.reason === 'no-login'
+        ? `Send it with -H 'Authorization: Bearer ...', or the header that the server asks for`
+        : 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
     case 'ERR_CONSENT':
       return consentAdvice(asking)
     case 'ERR_QUARANTINED':

@@ -126,7 +126,11 @@ function baseUrl(description: Description, given: string | undefined): string {
       return isObject(variable) && variable.default !== undefined ? String(variable.default) : whole
     })
   if (url === undefined || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    throw wrong(`it does not say where the API is (${JSON.stringify(url ?? null)}); give the option "baseUrl"`)
+    throw wrong(
+      url === undefined
+        ? 'it has no "servers", so it does not say where the API is; give the option "baseUrl"'
+        : `expected the http or https URL of the API, got ${JSON.stringify(url)}; give the option "baseUrl"`,
+    )
   return url.replace(/[?#].*$/, '').replace(/\/+$/, '')
 }
 

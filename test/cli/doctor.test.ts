@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { apiKeys } from '../../src/auth/index.ts'
 import { Checkup } from '../../src/host/doctor/checkup.ts'
 import { checkUrl } from '../../src/host/doctor/url.ts'
 import { listen } from '../../src/http/index.ts'
@@ -227,4 +228,16 @@ test('the report for people gives each step a mark, a time and advice', async ()
   expect(stdout).toMatch(/^✓ address {8}http:\/\/127\.0\.0\.1:1\/mcp \d+ ms$/m)
   expect(stdout).toMatch(/^✗ TCP .*ECONNREFUSED.* \d+ ms\n {2}→ Nothing listens/m)
   expect(stdout).toMatch(/^– negotiation {4}skipped: an earlier step failed$/m)
+})
+
+test('a server that takes API keys is not said to have a login', async () => {
+  const http = await listen(everythingServer(), { port: 0, auth: apiKeys({ keys: { ci: { key: 'a-key-of-32-characters-for-a-test' } } }) })
+  open.push(http)
+  const { report, failed } = await examine(http.url)
+  expect(report.findings.find(({ step }) => step === 'well-known')?.detail).toBe('the server names no place to log in')
+  expect(failed).toMatchObject({ step: 'authorization', detail: expect.stringContaining('offers no login') })
+
+  const { code, stderr } = await portico(['tools', http.url], { env: { HOME: newFolder() } })
+  expect(code).toBe(6)
+  expect(stderr).toContain("Send it with -H 'Authorization: Bearer ...'")
 })

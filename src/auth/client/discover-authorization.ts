@@ -20,6 +20,8 @@ export interface DiscoveredAuthorization {
   /** The resource that tokens are requested for. */
   resource: string
   scopesSupported: readonly string[] | undefined
+  /** The server publishes nothing about a login. `issuer` is then its own origin, where servers of 2025-03-26 have their logins. */
+  isGuessed: boolean
 }
 
 /**
@@ -38,6 +40,6 @@ export async function discoverAuthorization(
     { fetch: safeFetch({ userUrl: server }), limits: DEFAULT_OAUTH_LIMITS, signal },
     { server, location: resourceMetadata, allowsOtherOrigin: false, allowsLegacy: true, preferred: [], onWarning: () => {} },
   )
-  const { issuer, authorizationEndpoint } = metadata
-  return { issuer: issuer ?? new URL(String(authorizationEndpoint)).origin, resource, scopesSupported }
+  const { issuer, authorizationEndpoint, isGuessed } = metadata
+  return { issuer: issuer ?? new URL(String(authorizationEndpoint)).origin, resource, scopesSupported, isGuessed }
 }

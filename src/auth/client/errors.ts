@@ -12,6 +12,7 @@ export type AuthFailure =
   | 'resource-mismatch' // the metadata describes another server
   | 'server-metadata' // the metadata of the authorization server is missing or invalid
   | 'issuer-mismatch' // the metadata or the response comes from another authorization server
+  | 'no-login' // nothing says that the server has a login, and the usual addresses do not answer
   | 'pkce' // the authorization server does not support PKCE
   | 'client' // there is no client id for the authorization server
   | 'registration' // the authorization server refused to register the client

@@ -124,8 +124,8 @@ async function readWellKnown(
   challenge: string | undefined,
   { signal }: UrlCheckupOptions,
 ): Promise<{ detail: string; value: undefined }> {
-  const { issuer } = await discoverAuthorization(server, { challenge, signal })
-  return { detail: `logins at ${issuer}`, value: undefined }
+  const { issuer, isGuessed } = await discoverAuthorization(server, { challenge, signal })
+  return { detail: isGuessed ? 'the server names no place to log in' : `logins at ${issuer}`, value: undefined }
 }
 
 /** One connection attempt checks two things: negotiation and authorization. */

@@ -48,6 +48,16 @@ describe('a server that is its own authorization server', () => {
     expect(asked(realm)).toEqual([`GET ${ASM}`, `GET ${OIDC}`, 'POST /register', 'GET /authorize', 'POST /token'])
   })
 
+  test('a server that only takes API keys is not reported as a failed registration', async () => {
+    const realm = await startLegacyRealm({ hasMetadata: false })
+    realm.answers.set('/register', () => ({ status: 404 }))
+    await expect(login(realm)).rejects.toMatchObject({
+      code: 'ERR_AUTH',
+      data: { reason: 'no-login' },
+      message: expect.stringContaining('requires credentials and offers no login'),
+    })
+  })
+
   test.each([true, false])('the metadata request names the protocol version: %s', async (hasMetadata) => {
     proves('R-HDR-002')
     const realm = await startLegacyRealm({ hasMetadata })

@@ -44,6 +44,12 @@ export async function register(http: FetchContext, metadata: ServerMetadata, req
   // Some authorization servers answer 200 instead of 201.
   if (status < 200 || status > 299 || !isCredential(id)) {
     const error = errorCode(json?.error)
+    // Nothing says that there is a login at all: most such servers take API keys.
+    if (metadata.isGuessed && error === undefined)
+      throw authError(
+        'no-login',
+        `${issuer} requires credentials and offers no login: it publishes no authorization server, and ${registrationEndpoint} answered HTTP ${status}. If you have a key or a token for it, send that in a header`,
+      )
     const why = error === undefined ? `HTTP ${status}` : `${error} (HTTP ${status})`
     throw authError('registration', `${issuer} refused to register this client with the redirect address ${redirectUri}: ${why}`, { error })
   }
