@@ -47,7 +47,7 @@ test('a preset is written into the rules of the user, which stay as they are', a
   })
 })
 
-test('rules in a host folder that is the folder .portico of the project are read once, as those of the user', async () => {
+test('rules in a host folder that is .portico of the project are read once, as the rules of the user', async () => {
   const anna = person()
   mkdirSync(join(anna.home, '.portico'), { mode: 0o700 })
   writeFileSync(join(anna.home, '.portico', 'policy.yaml'), 'rules: [{ id: never, effect: deny, match: { action: tool.call } }]\n')
