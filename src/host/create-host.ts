@@ -41,7 +41,7 @@ import { TrafficLog } from './servers/traffic.ts'
 import { createConsent } from './setup/create-consent.ts'
 import { samplingLimits } from './setup/derived-limits.ts'
 import { HostModels } from './setup/host-models.ts'
-import { openPolicy } from './setup/host-policy.ts'
+import { openPolicy, warnAboutUnusedPolicy } from './setup/host-policy.ts'
 import type { ConsentServices, HostServices } from './setup/host-services.ts'
 import { readConfig } from './setup/lazy-readers.ts'
 import { hostFolder, openStorage, STORAGE_PATHS } from './setup/open-storage.ts'
@@ -61,6 +61,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const settings = readSettings(options)
   const { limits, redactor, asker, warn } = settings
   const policy = await openPolicy(options, warn)
+  if (options.policy === undefined) await warnAboutUnusedPolicy(join(hostFolder(options.folder), STORAGE_PATHS.policy), warn)
   const specs = await readSpecs(settings)
   const storage = await openStorage({
     ...options,

@@ -130,7 +130,11 @@ function baseUrl(description: Description, given: string | undefined, hasSecrets
       return isObject(variable) && variable.default !== undefined ? String(variable.default) : whole
     })
   if (url === undefined || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    throw wrong(`it does not say where the API is (${JSON.stringify(url ?? null)}); give the option "baseUrl"`)
+    throw wrong(
+      url === undefined
+        ? 'it has no "servers", so it does not say where the API is; give the option "baseUrl"'
+        : `expected the http or https URL of the API, got ${JSON.stringify(url)}; give the option "baseUrl"`,
+    )
   const { protocol, origin, hostname, pathname, username, password } = new URL(url)
   if (username !== '' || password !== '') throw wrong('the URL of the API has a name or password; give them with the option "credentials"')
   // The author may know that the network is safe. The description does not decide that.

@@ -47,6 +47,17 @@ test('a preset is written into the rules of the user, which stay as they are', a
   })
 })
 
+test('rules in a host folder that is .portico of the project are read once, as the rules of the user', async () => {
+  const anna = person()
+  mkdirSync(join(anna.home, '.portico'), { mode: 0o700 })
+  writeFileSync(join(anna.home, '.portico', 'policy.yaml'), 'rules: [{ id: never, effect: deny, match: { action: tool.call } }]\n')
+  for (const PORTICO_HOME of ['.portico', join(anna.home, '.portico')]) {
+    const { stdout, stderr } = await portico(['policy', 'lint'], { env: { HOME: anna.home, PORTICO_HOME }, cwd: anna.home })
+    expect(stdout).not.toContain('adds nothing')
+    expect(stderr).toContain('1 rule, 0 findings')
+  }
+})
+
 test('a preset can be chosen before there are rules, and a project can only name a stricter one', async () => {
   const anna = person()
   mkdirSync(join(anna.home, '.portico'))

@@ -345,3 +345,15 @@ describe('clients whose files are TOML or YAML', () => {
     expect(removed).toMatchObject({ code: 2, stderr: expect.stringContaining('Remove the entry from') })
   })
 })
+
+test('a command without a client lists the clients', async () => {
+  const { run } = author()
+  for (const command of [
+    ['install', './server.ts'],
+    ['uninstall', 'greeter'],
+  ]) {
+    const { code, stderr } = await run(...command)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/Missing --client NAME\n\s+Available: claude-desktop, .*zed/)
+  }
+})

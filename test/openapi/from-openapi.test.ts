@@ -265,7 +265,13 @@ test('tools can be renamed, chosen and described anew, and the server can be mou
 test.each<[string, Record<string, unknown>, OpenApiOptions, string]>([
   ['another version', { swagger: '2.0' }, {}, 'version 2.0 is not supported; convert it to OpenAPI 3'],
   ['no version', { openapi: '4.0.0' }, {}, 'expected "openapi" with version 3.0 or 3.1, got "4.0.0"'],
-  ['no address', { ...DOCUMENT, servers: [{ url: '/v1' }] }, { credentials: { key: 'k', basic: 'b' } }, 'give the option "baseUrl"'],
+  [
+    'an address without a host',
+    { ...DOCUMENT, servers: [{ url: '/v1' }] },
+    { credentials: { key: 'k', basic: 'b' } },
+    'expected the http or https URL of the API, got "/v1"; give the option "baseUrl"',
+  ],
+  ['no address', { ...DOCUMENT, servers: [] }, { credentials: { key: 'k', basic: 'b' } }, 'it has no "servers"'],
   ['missing credentials', DOCUMENT, {}, 'GET /pets needs credentials for key; add them to the option "credentials"'],
   [
     'a reference to another file',

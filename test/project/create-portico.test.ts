@@ -113,6 +113,17 @@ test('the built server of the template answers a client', async () => {
   expect(JSON.parse(output)).toMatchObject({ structuredContent: { sum: 5 } })
 }, 60_000)
 
+test('the built agent of the template ends without an error when its input ends', async () => {
+  const folder = newFolder()
+  await createProject(folder, 'helper', '-t', 'agent')
+  const project = join(folder, 'helper')
+  install(project)
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], project)
+  const { code, output } = await run(process.execPath, ['dist/main.js'], project)
+  expect(code, output).toBe(0)
+  expect(output).toContain('Talk to scripted')
+}, 60_000)
+
 test('a folder with files, an unknown template and other mistakes are refused in one line', async () => {
   const folder = newFolder()
   mkdirSync(join(folder, 'full'))

@@ -3,7 +3,6 @@
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
-import { Option } from 'commander'
 import { commandText } from '../../base/text/command-text.ts'
 import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { Client } from '../../client/index.ts'
@@ -38,7 +37,7 @@ interface InstallOptions extends TargetOptions, FileOptions {
 
 const addFileOptions = (command: Command): Command =>
   command
-    .addOption(new Option('-c, --client <name>', `the client: ${ALL_CLIENTS.join(', ')}`).makeOptionMandatory())
+    .option('-c, --client <name>', `the client: ${ALL_CLIENTS.join(', ')}`)
     .option('--project', 'use the file of the project in this folder, not the one of the user')
     .option('-y, --yes', 'write without asking')
 
@@ -133,8 +132,14 @@ async function clientFile({ io }: Invocation, options: FileOptions): Promise<Cli
   return { client, scope, file, real: isLinked ? real : file, member: client.member }
 }
 
+/** Commander's own error for a missing option does not say which clients there are. */
+function checkClient(client: string | undefined): void {
+  if (client === undefined) throw new UsageError('Missing --client NAME', `Available: ${ALL_CLIENTS.join(', ')}`)
+}
+
 async function installAction(invocation: Invocation, given: string | undefined, options: InstallOptions): Promise<ExitName> {
   const { screen } = invocation
+  checkClient(options.client)
   if (isSnippetClient(options.client)) return printSnippet(invocation, given, options, SNIPPET_CLIENTS[options.client])
   const place = await clientFile(invocation, options)
   const server = await serverFor(invocation, given, options, place.scope)
@@ -174,6 +179,7 @@ async function uninstallAction(
   options: FileOptions & { undo?: true },
 ): Promise<ExitName> {
   const { io, screen } = invocation
+  checkClient(options.client)
   if (isSnippetClient(options.client)) {
     const { title } = SNIPPET_CLIENTS[options.client]
     throw new UsageError(

@@ -1,6 +1,6 @@
 /** Paths of the host's files. */
 
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { hostFolder, STORAGE_PATHS } from '../../host/index.ts'
 import type { Io } from '../io.ts'
 
@@ -9,8 +9,12 @@ export const hostFolderOf = ({ env }: Pick<Io, 'env'>): string => hostFolder(env
 
 export const storagePath = (io: Pick<Io, 'env'>, what: keyof typeof STORAGE_PATHS): string => join(hostFolderOf(io), STORAGE_PATHS[what])
 
-/** The user's rules, and those of the working folder, which can only be stricter. */
-export const policyFiles = (io: Pick<Io, 'env' | 'cwd'>): { user: string; project: string } => ({
-  user: storagePath(io, 'policy'),
-  project: join(io.cwd, '.portico', STORAGE_PATHS.policy),
-})
+/**
+ * The user's rules, and those of the working folder, which can only be stricter. A host folder that is the folder `.portico` of the project
+ * has one file, and its rules are the user's.
+ */
+export function policyFiles(io: Pick<Io, 'env' | 'cwd'>): { user: string; project?: string } {
+  const user = storagePath(io, 'policy')
+  const project = join(io.cwd, '.portico', STORAGE_PATHS.policy)
+  return resolve(io.cwd, user) === project ? { user } : { user, project }
+}

@@ -121,6 +121,21 @@ export function todoOtherMembers(program: Program, servers: ReadonlySet<string>)
     if (!servers.has(node.expression.text ?? '') || KNOWN.includes(member)) continue
     if (/^send\w+ListChanged$/.test(member)) program.todo(node, 'Portico notifies clients of changes itself; remove this')
     else if (member === 'sendLoggingMessage') program.todo(node, 'use server.log.info(data), or log of the context in a handler')
+    else if (member === 'server') program.todo(node, innerReason(program, node))
     else program.todo(node, `a server of Portico has no ${member}; see docs/server.md`)
   }
+}
+
+/** What to do about `server.server.NAME(...)`, the low-level server inside `McpServer`, where it asks no question. */
+function innerReason(program: Program, node: Node): string {
+  const outer = program.is(node.parent, 'PropertyAccessExpression') && node.parent.expression === node ? node.parent.name?.text : undefined
+  return INNER_REASONS[outer ?? ''] ?? 'Portico has no low-level server inside the server; see docs/server.md and docs/extensions.md'
+}
+
+const INNER_REASONS: Readonly<Record<string, string>> = {
+  sendLoggingMessage: 'use server.log.info(data), or log of the context in a handler',
+  sendResourceUpdated: 'use server.resourceChanged(uri)',
+  setRequestHandler: 'Portico handles the requests of the protocol; your own methods are extensions, see docs/extensions.md',
+  getClientCapabilities: 'the capabilities of the client are in ctx.caller.capabilities',
+  getClientVersion: 'the name and version of the client are in ctx.caller.client',
 }

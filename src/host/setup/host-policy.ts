@@ -1,6 +1,7 @@
 /** The policy in force: read, try out, write and replace it. */
 
 import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { privateFolder, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -61,6 +62,12 @@ export interface HostPolicy {
    * await host.policy.setRule('no-drop', undefined)
    */
   setRule(id: string, rule: Omit<Rule, 'id'> | undefined): Promise<void>
+}
+
+/** The commands use this file of the host folder. A program that gives no policy does not, and its author may think that it does. */
+export async function warnAboutUnusedPolicy(file: string, warn: (text: string) => void): Promise<void> {
+  const found = await stat(file).catch(() => undefined)
+  if (found) warn(`The rules of ${file} do not apply to this program. To use them, give createHost({ policy: ${JSON.stringify(file)} })`)
 }
 
 /**

@@ -45,6 +45,25 @@ test('it shows the changes, makes them with --write, and says what is left and w
   expect(file('node_modules/other/index.ts')).toBe(corpus('v1-tools.before.ts'))
 })
 
+test('what a server asked through its low-level server names its place in Portico', async () => {
+  const folder = project()
+  const lines = [
+    "import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'",
+    "const server = new McpServer({ name: 'bank', version: '1.0.0' })",
+    "server.registerTool('close', {}, async () => {",
+    "  await server.server.elicitInput({ message: 'Sure?', requestedSchema: { type: 'object', properties: {} } })",
+    '  await server.server.createMessage({ messages: [], maxTokens: 1 })',
+    '  const inner = server.server',
+    "  return { content: [{ type: 'text', text: String(inner) }] }",
+    '})',
+  ]
+  writeFileSync(join(folder, 'src', 'asking.ts'), `${lines.join('\n')}\n`)
+  const { stderr } = await portico(['migrate', 'src/asking.ts'], { cwd: folder })
+  expect(stderr).toContain('line 4: write await ctx.elicit(')
+  expect(stderr).toContain('line 5: write await ctx.sample(')
+  expect(stderr).toContain('line 6: Portico has no low-level server inside the server')
+})
+
 test('a path that does not exist is refused', async () => {
   const { code, stderr } = await portico(['migrate', 'nowhere'], { cwd: project() })
   expect(code).toBe(2)

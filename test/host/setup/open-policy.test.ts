@@ -26,6 +26,18 @@ test('a preset that another process chooses holds for the next decision', async 
   expect(await effect()).toBe('ask')
 })
 
+test('a program that gives no policy is warned about the rules in its folder, which do not apply to it', async () => {
+  const home = folder()
+  const file = join(home, 'policy.yaml')
+  await writeFile(file, 'rules: [{ id: never, effect: deny, match: { tool: add } }]')
+  const warnings = async (policy?: string): Promise<string[]> => {
+    const host = await hostWith({ folder: home, servers: { notes: notes() }, ask: person(), ...(policy !== undefined && { policy }) })
+    return host.events.flatMap((event) => (event.kind === 'warning' ? [event.text] : []))
+  }
+  expect(await warnings()).toEqual([expect.stringContaining(`The rules of ${file} do not apply to this program`)])
+  expect(await warnings(file)).toEqual([])
+})
+
 test('a rule that is added while a question is open holds for its answer', async () => {
   const user = join(folder(), 'policy.yaml')
   const ask = person(async ({ subject }) => {

@@ -8,12 +8,18 @@ import { answer, createAgent } from './agent.ts'
 import { notesServer } from './notes.ts'
 
 const lines = createInterface({ input: stdin, output: stdout })
+const end = new AbortController()
+lines.once('close', () => end.abort())
+
+/** Undefined if the input has ended (Ctrl-D, Ctrl-C), or the question has. */
+const read = (prompt: string, signal: AbortSignal = end.signal): Promise<string | undefined> =>
+  lines.question(prompt, { signal: AbortSignal.any([signal, end.signal]) }).catch(() => undefined)
 
 const ask: Asker = {
   ask: async (question, signal) => {
     console.log(questionText(describeQuestion(question)))
-    const typed = await lines.question('Allow? (y/N) ', { signal })
-    return typed.trim().toLowerCase() === 'y' ? { kind: 'allow', scope: 'once' } : { kind: 'deny' }
+    const typed = await read('Allow? (y/N) ', signal)
+    return typed?.trim().toLowerCase() === 'y' ? { kind: 'allow', scope: 'once' } : { kind: 'deny' }
   },
 }
 
@@ -23,8 +29,8 @@ const host = await createAgent({ servers: { notes: notesServer().server }, model
 console.log(`Talk to ${model.label}. Try: add a note: "buy milk". An empty line ends.`)
 try {
   for (;;) {
-    const message = await lines.question('> ')
-    if (message.trim() === '') break
+    const message = await read('> ')
+    if (message === undefined || message.trim() === '') break
     console.log(await answer(host, message, (tool) => console.log(`  (${tool})`)))
   }
 } finally {
