@@ -112,5 +112,3 @@ function pointAtJavaScript(file) {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace(/((?:from|import\()\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'"))
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build()

@@ -131,11 +131,12 @@ export function linkPackages(project = root) {
   }
 }
 
-/** Builds if the output is stale. Only programs that compile against the package need `types`. */
-export async function buildIfStale({ types = true } = {}) {
+/** Builds if the output is stale, or in any case if `always`. Only programs that compile against the package need `types`. */
+export async function buildIfStale({ types = true, always = false } = {}) {
   const stamp = `${root}/.cache/build`
   mkdirSync(`${root}/.cache`, { recursive: true })
   const isFresh = () => {
+    if (always) return false
     const made = existsSync(`${root}/dist/index.js`) && existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
     const now = digestOfSources()
     return made === `${now} with types` || (!types && made === now)

@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import type { Command } from 'commander'
+import { asText } from '../../base/as-text.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { type Migrated, migrateText } from '../migrate/migrate.ts'
@@ -77,7 +78,7 @@ function textOf(bytes: Uint8Array): string {
 
 function reasonOf(error: unknown): string {
   if (error instanceof RangeError) return 'its code is nested too deeply'
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof Error ? error.message : asText(error)
 }
 
 function printDiff(screen: Invocation['screen'], name: string, before: string, after: string): void {
