@@ -107,7 +107,7 @@ test('optional credentials are used if they are there, and cookies do not replac
   expect(cookies.structuredContent).toMatchObject({ headers: { cookie: 'one=1; two=2' } })
 })
 
-test('the model does not see a credential that the API repeats: in links, errors, texts and structured content', async () => {
+test('the model does not see a credential that the API repeats in links, errors, texts and data', async () => {
   const operation = { security: [{ query: [] }], parameters: [parameter('page', 'query'), parameter('api_key', 'query')] }
   const credentials = { query: 'k3y/with slash' }
   const answers: Answer[] = [
