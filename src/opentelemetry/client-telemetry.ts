@@ -11,7 +11,7 @@ import { TOOL_ERROR } from './server-telemetry.ts'
 
 /**
  * Makes a span of OpenTelemetry for every request of a client, measures its duration (`mcp.client.operation.duration`), and sends the
- * context of the span in `_meta`. It also measures how long sessions last (`mcp.client.session.duration`); 2026-07-28 has none.
+ * context of the span in `_meta`. It also measures how long sessions last (`mcp.client.session.duration`), in revisions that have sessions.
  *
  * @example
  * import { clientTelemetry } from 'portico/opentelemetry'
