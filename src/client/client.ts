@@ -354,6 +354,23 @@ export class Client {
   }
 
   /**
+   * Sends a notification of an extension, which names it in `sends`. Only sessions have such notifications.
+   *
+   * @example
+   * await client.notify('notifications/com.example/seen', { id: 7 })
+   */
+  async notify(method: string, params: Params = {}): Promise<void> {
+    const { dialect } = this.#connection
+    for (const extension of this.#extensions) {
+      const checked = await extension.notification?.(method, params, dialect)
+      if (!checked) continue
+      if (this.#settings.over.signal.aborted) throw new McpError('ERR_CLOSED', 'The client is closed')
+      return dialect.notify(method, checked)
+    }
+    throw new McpError('ERR_UNSUPPORTED', `No extension of this client sends ${method}; name it in "sends" of clientExtension`)
+  }
+
+  /**
    * Closes the connection. Open requests fail with ERR_CLOSED.
    *
    * @example

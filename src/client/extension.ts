@@ -13,6 +13,8 @@ export interface ClientExtension {
   readonly settings: Settings
   /** Sends a request with one of its methods; undefined for other methods. */
   request(method: string, params: Params, connection: ExtensionConnection): Promise<Params> | undefined
+  /** Checks a notification that it sends, and resolves with its params; undefined for other notifications. */
+  notification?(method: string, params: Params, dialect: Pick<ExtensionConnection, 'server' | 'revision'>): Promise<Params> | undefined
   /** Takes a notification of the server. */
   notice(method: string, params: Params, revision: Revision): void
 }

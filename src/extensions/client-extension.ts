@@ -21,6 +21,8 @@ export interface ClientExtensionDefinition {
   revisions?: readonly string[]
   /** The schemas of its methods, by name. Params are checked before they are sent, results when they arrive. */
   methods?: Readonly<Record<string, MethodSchemas>>
+  /** The notifications that `client.notify` may send, by name, with the schemas of their params. */
+  sends?: Readonly<Record<string, { params?: AnySchema }>>
   /** Listeners for notifications of the server, by name. Those that do not match their schema are ignored. */
   notifications?: Readonly<Record<string, { params?: AnySchema; handler(params: Record<string, unknown>): void }>>
 }
@@ -38,9 +40,9 @@ export interface ClientExtensionDefinition {
  * const { text } = await client.request('com.example/shout', { text: 'hello' })
  */
 export function clientExtension(definition: ClientExtensionDefinition): ClientExtension {
-  checkMembers('clientExtension', definition, { id: 1, settings: 1, revisions: 1, methods: 1, notifications: 1 })
+  checkMembers('clientExtension', definition, { id: 1, settings: 1, revisions: 1, methods: 1, sends: 1, notifications: 1 })
   checkDefinition(definition)
-  const { id, settings = {}, revisions, methods = {}, notifications = {} } = definition
+  const { id, settings = {}, revisions, methods = {}, sends = {}, notifications = {} } = definition
   const isIn = revisionRule(revisions)
   const ports = new Map(
     Object.entries(methods).map(([name, { params, result }]) => [
@@ -51,17 +53,23 @@ export function clientExtension(definition: ClientExtensionDefinition): ClientEx
       },
     ]),
   )
+  const sent = new Map(Object.entries(sends).map(([name, { params }]) => [name, params && schemaPort(params, 'input', `${name} params`)]))
   const listeners = new Map(
     Object.entries(notifications).map(([name, { params, handler }]) => [
       name,
       { port: params && schemaPort(params, 'input', `${name} params`), handler },
     ]),
   )
-  const request = async (method: string, given: Params, { send, server, revision }: ExtensionConnection): Promise<Params> => {
+  /** Throws if the connection does not have the extension. */
+  const checkShared = (method: string, { server, revision }: Pick<ExtensionConnection, 'server' | 'revision'>): void => {
     if (!isIn(revision)) throw new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
     const declared = server.capabilities.extensions
     if (revision.hasExtensions && !(isObject(declared) && Object.hasOwn(declared, id)))
       throw new McpError('ERR_CAPABILITY_MISSING', `${method} needs the extension ${id}, which the server did not declare`)
+  }
+  const request = async (method: string, given: Params, connection: ExtensionConnection): Promise<Params> => {
+    const { send } = connection
+    checkShared(method, connection)
     const { params, result } = ports.get(method) ?? {}
     await checked(`${method} params`, given, params, 'ERR_INVALID_PARAMS')
     return checked(`The result of ${method}`, await send(given), result, 'ERR_ANSWER_INVALID')
@@ -70,6 +78,11 @@ export function clientExtension(definition: ClientExtensionDefinition): ClientEx
     id,
     settings,
     request: (method, params, connection) => (ports.has(method) ? request(method, params, connection) : undefined),
+    notification: (method, params, dialect) => {
+      if (!sent.has(method)) return undefined
+      checkShared(method, dialect)
+      return checked(`${method} params`, params, sent.get(method), 'ERR_INVALID_PARAMS')
+    },
     notice: (method: string, params: Params, revision: Revision) => {
       const listener = isIn(revision) ? listeners.get(method) : undefined
       if (listener) void tell(method, params, listener)

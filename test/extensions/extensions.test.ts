@@ -5,6 +5,7 @@ import { createServer, type Server } from '../../src/server/index.ts'
 import { type Pair, type PairOptions, pair } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+import { until } from '../support/until.ts'
 
 const ID = 'com.example/shout'
 const DECLARED = { extensions: { [ID]: { loud: true } } }
@@ -238,6 +239,39 @@ async function newPair(server: Server, options: PairOptions): Promise<Pair> {
 }
 
 describe('an extension of a client', () => {
+  test('sends the notifications that it names, in sessions, if their params match', async () => {
+    const heard: unknown[] = []
+    const params = z.object({ n: z.number() })
+    const revisions = ['2025-11-25', '2026-07-28']
+    const notifications = { 'notifications/com.example/heard': { params, handler: (given: unknown) => void heard.push(given) } }
+    const { server } = newServer(shout({ revisions, notifications }))
+    const use = [clientExtension({ id: ID, revisions, sends: { 'notifications/com.example/heard': { params } } })]
+    const { client } = await newPair(server, { use, revision: '2025-11-25' })
+    await client.notify('notifications/com.example/heard', { n: 1 })
+    await until(() => heard.length === 1)
+    expect(heard).toEqual([{ n: 1 }])
+    await expect(client.notify('notifications/com.example/heard', { n: 'x' })).rejects.toMatchObject({ code: 'ERR_INVALID_PARAMS' })
+    const unknown = { code: 'ERR_UNSUPPORTED', message: expect.stringContaining('name it in "sends"') }
+    await expect(client.notify('notifications/com.example/other')).rejects.toMatchObject(unknown)
+    await client.close()
+    await expect(client.notify('notifications/com.example/heard', { n: 2 })).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+
+    const stateless = await newPair(server, { use, revision: '2026-07-28' })
+    const none = { code: 'ERR_UNSUPPORTED', message: expect.stringContaining('Define a method instead') }
+    await expect(stateless.client.notify('notifications/com.example/heard', { n: 3 })).rejects.toMatchObject(none)
+    expect(heard).toEqual([{ n: 1 }])
+  })
+
+  test('sends no notification to a server or in a revision without it', async () => {
+    const sends = { 'notifications/com.example/heard': {} }
+    const bare = createServer({ name: 'bare', version: '1' })
+    const modern = await newPair(bare, { use: [clientExtension({ id: ID, sends })], revision: '2026-07-28' })
+    const missing = { code: 'ERR_CAPABILITY_MISSING', message: expect.stringContaining('which the server did not declare') }
+    await expect(modern.client.notify('notifications/com.example/heard')).rejects.toMatchObject(missing)
+    const older = await newPair(bare, { use: [clientExtension({ id: ID, sends })], revision: '2025-06-18' })
+    await expect(older.client.notify('notifications/com.example/heard')).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED' })
+  })
+
   const use = (more: Partial<Parameters<typeof clientExtension>[0]> = {}) => [
     clientExtension({
       id: ID,

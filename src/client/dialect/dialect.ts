@@ -29,6 +29,8 @@ export interface ClientDialect {
   setLogLevel(level: LogLevel): Promise<void>
   /** Subscribes to exactly these changes. Resolves when the server has agreed. */
   listenTo(filter: SubscriptionFilter): Promise<void>
+  /** Sends a notification of an extension. Throws ERR_UNSUPPORTED where servers take none. */
+  notify(method: string, params: Params): void
   /** Notifies the server that the roots changed. */
   announceRoots(): void
   /** Applies changed capabilities. Throws if the session cannot change them. */

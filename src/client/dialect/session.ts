@@ -119,6 +119,10 @@ export class ClientSession implements ClientDialect {
     })
   }
 
+  notify(method: string, params: Params): void {
+    this.#openLink.notify(method, params)
+  }
+
   announceRoots(): void {
     if (this.#declared.roots?.listChanged) this.#openLink.notify('notifications/roots/list_changed')
   }

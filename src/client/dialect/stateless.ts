@@ -64,6 +64,13 @@ export class ClientStateless implements ClientDialect {
   }
 
   /** Does nothing: stateless servers ask for roots when they need them. */
+  notify(method: string): void {
+    throw new McpError(
+      'ERR_UNSUPPORTED',
+      `Servers take no ${method} in protocol revision ${this.revision.version}. Define a method instead`,
+    )
+  }
+
   announceRoots(): void {}
 
   refreshCapabilities(): void {
