@@ -108,9 +108,9 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
     const TOOLS = { elicit: 'ask_form', url: 'ask_page', sample: 'ask_model', roots: 'ask_roots' } as const
     for (const [feature, tool] of Object.entries(TOOLS) as [keyof typeof TOOLS, string][]) {
       testLacks(feature, `its question of ${tool} cannot be answered`, async () => {
-        const asking = client.call(tool, { prompt: 'Hello?', url: 'https://example.com/' }, { timeoutMs: SOON_MS })
-        if (refuses.includes(feature)) expect(await asking).toMatchObject({ isError: true })
-        else await expect(asking).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
+        const args = { prompt: 'Hello?', url: 'https://example.com/' }
+        if (refuses.includes(feature)) expect(await client.call(tool, args)).toMatchObject({ isError: true })
+        else await expect(client.call(tool, args, { timeoutMs: SOON_MS })).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
       })
     }
 
