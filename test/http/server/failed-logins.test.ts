@@ -66,5 +66,7 @@ test('at most 10,000 blocked addresses and accepted credentials are remembered',
   expect([blocked.waitOf(addressOf(0)), blocked.waitOf(addressOf(1))]).toEqual([0, 1000])
   for (let i = 0; i <= 10_000; i++) blocked.note(`caller ${i}`, `key ${i}`)
   await expect.poll(() => blocked.isGood('key 10000')).toBe(true)
-  await expect.poll(() => blocked.isGood('key 0')).toBe(false)
+  // Digests may end in another order than they began in, so one of the first is the oldest.
+  const first = Array.from({ length: 50 }, (_, i) => `key ${i}`)
+  await expect.poll(async () => (await Promise.all(first.map((key) => blocked.isGood(key)))).filter((isGood) => !isGood).length).toBe(1)
 })
