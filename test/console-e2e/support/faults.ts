@@ -60,8 +60,17 @@ export async function faultsOf(window: Window, name: string, isBrief = false): P
 }
 
 /** Wider than the window: people would have to scroll to the side. */
-const isTooWide = ({ page }: Window): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+const isTooWide = (window: Window): Promise<boolean> => stays(window, 'document.documentElement.scrollWidth > innerWidth')
 
 /** The window itself never scrolls, only the page in it: the bars stay where they are. */
-const doesScroll = ({ page }: Window): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollTop > 0')
+const doesScroll = (window: Window): Promise<boolean> =>
+  stays(window, 'document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollTop > 0')
+
+/** Whether a condition holds for two seconds. What is open over a page moves a moment after the window has changed its size. */
+async function stays({ page }: Window, condition: string): Promise<boolean> {
+  for (let i = 0; i < 40; i++) {
+    if (!(await page.evaluate(condition))) return false
+    await page.waitForTimeout(50)
+  }
+  return true
+}
