@@ -66,10 +66,14 @@ const isTooWide = (window: Window): Promise<boolean> => stays(window, 'document.
 const doesScroll = (window: Window): Promise<boolean> =>
   stays(window, 'document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollTop > 0')
 
-/** Whether a condition holds for two seconds. What is open over a page moves a moment after the window has changed its size. */
+/**
+ * Whether a condition holds for two seconds. What is open over a page moves a moment after the window has changed its size. A person who drags the
+ * edge of a window causes many events, and setViewportSize only one, which may come before the page has its new layout.
+ */
 async function stays({ page }: Window, condition: string): Promise<boolean> {
   for (let i = 0; i < 40; i++) {
     if (!(await page.evaluate(condition))) return false
+    await page.evaluate('dispatchEvent(new Event("resize"))')
     await page.waitForTimeout(50)
   }
   return true
