@@ -26,7 +26,7 @@ export interface DiscoveredAuthorization {
 /**
  * Finds the authorization server of a protected MCP server. Reads metadata only.
  *
- * @throws McpError ERR_AUTH when there is no usable metadata. `data.reason` is `unannounced` when there is none at all
+ * @throws McpError ERR_AUTH if the metadata cannot be used. `data.reason` is `unannounced` if the server has no metadata
  * @example
  * const { issuer } = await discoverAuthorization(new URL('https://server.example/mcp'))
  */

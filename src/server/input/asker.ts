@@ -70,7 +70,7 @@ export class Names {
   readonly #used = new Set<string>()
 
   claim(key: string): void {
-    // Messages with the key "__proto__" are refused, so nobody could answer it.
+    // Clients cannot answer it: messages with the key "__proto__" are refused.
     if (typeof key !== 'string' || key === '' || key.length > 128 || key === '__proto__')
       throw new McpError('ERR_ASK', 'A question or step needs a name of 1 to 128 characters, other than "__proto__"')
     if (this.#used.has(key)) throw new McpError('ERR_ASK', `Two questions or steps of one call are named ${JSON.stringify(key)}`)

@@ -123,7 +123,7 @@ export class SharedRound {
   async #take(): Promise<number | undefined> {
     const sentAt = this.#around.serverState.now()
     const holder = await this.#values.kept(this.#runner)
-    // `keep` also extends the life of an existing value, so it is called only if no value exists.
+    // Only if there is no value: `keep` would extend the life of an existing one.
     if (holder !== undefined && holder !== this.#own) return undefined
     return (await this.#values.keep(this.#runner, this.#own, HELD_MS)) === this.#own ? sentAt + HELD_MS : undefined
   }

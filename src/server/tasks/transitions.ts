@@ -90,7 +90,7 @@ export const renew = (lease: TaskLease, until: number): Transition =>
 
 /**
  * Gives a task to another process. Its handler asks its questions again, except for those that were answered while no process ran the
- * task: a client answers a question once. Until then the others stay open, so that nobody withdraws them. Undefined if `given` lacks an
+ * task: a client answers a question once. Until then the others stay open, so that clients do not withdraw them. Undefined if `given` lacks an
  * answer.
  */
 export const takeOver = (holder: string, until: number, given: Pick<TaskJournal, 'asked' | 'answers'>): Transition =>
