@@ -1,7 +1,6 @@
 /** The MCP endpoint: checks a request, authenticates its caller, reads the message, and passes it to the part that answers it. */
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Rate } from '../../base/rate.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
@@ -11,24 +10,23 @@ import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import { acceptedTypes } from './accepted-types.ts'
-import { authenticated, checkScopes } from './authorization.ts'
+import { Authentication } from './authentication.ts'
+import { checkScopes } from './authorization.ts'
 import { bodyRefusal } from './body-refusal.ts'
 import { expectsAnswer, idOf } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
 import { LegacySse } from './legacy-sse.ts'
-import { BlockedAddresses } from './limits/blocked-addresses.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
 import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
-import { FailedLogins, type LoginFailures, tooManyFailures } from './limits/failed-logins.ts'
 import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
-import { type AuthenticatedCaller, type AuthRefusal, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions, type Refused } from './options.ts'
-import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse, STORE_DOWN } from './refusal.ts'
+import { type AuthenticatedCaller, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions, type Refused } from './options.ts'
+import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
@@ -47,10 +45,7 @@ export class Endpoint {
   readonly #clock: Clock
   readonly #guard: Guard
   readonly #inFlight: InFlight
-  #failedLogins: LoginFailures
-  readonly #blocked: BlockedAddresses
-  /** The header with the credentials, as the last refusal of some named it. */
-  #credentialsHeader = 'authorization'
+  readonly #authentication: Authentication | undefined
   readonly #open: OpenStreams
   readonly #usages: UsageByCaller
   readonly #kept: KeptBytes
@@ -77,8 +72,8 @@ export class Endpoint {
     this.#clock = clock
     this.#guard = new Guard(options)
     this.#inFlight = new InFlight(limits)
-    this.#failedLogins = new FailedLogins(limits.failedLogins, now)
-    this.#blocked = new BlockedAddresses(now)
+    const prove = options.auth ? options.auth.authenticate.bind(options.auth) : options.authenticate
+    this.#authentication = prove && new Authentication(prove, limits.failedLogins, now)
     this.#open = new OpenStreams(limits, clock, (limit) => {
       this.#operations?.refused({ status: 0, limit })
       this.#report({ status: 0, reason: 'A client that did not read was disconnected', limit })
@@ -116,7 +111,7 @@ export class Endpoint {
     this.#options.auth?.shareWith?.(store.counters)
     this.#service.shareWith?.(servicesOf(store))
     this.#sharedLimits = new SharedLimits(store, this.limits, this.#clock)
-    this.#failedLogins = this.#sharedLimits.failedLogins
+    if (this.#authentication) this.#authentication.failures = this.#sharedLimits.failedLogins
     this.checks.set('store', () => {
       const reason = store.health()
       return reason === undefined ? undefined : { state: 'degraded', reason }
@@ -185,7 +180,7 @@ export class Endpoint {
     request.proxies = this.#proxies
     reply.request = request
     if (this.#operations?.answer(this.#paths.lastSegmentOf(request.url), request, reply)) return
-    const { auth, authenticate, card } = this.#options
+    const { auth, card } = this.#options
     const path = this.#paths.pathOf(request.url)
     const document = auth?.document(request.method, path) ?? card?.document(request.method, path, request)
     if (document) return this.#publish(request, reply, document)
@@ -197,38 +192,11 @@ export class Endpoint {
       if (request.method === 'OPTIONS') return reply.send(204, preflight(request.header('access-control-request-headers')))
     }
     if (request.method === 'GET' && this.#mayShowPage(request)) return void this.#showPage(request, reply)
-    const prove = auth ? auth.authenticate.bind(auth) : authenticate
-    if (!prove) return this.#enter(request, reply, undefined)
-    const waitMs = this.#blocked.waitOf(request.remoteAddress)
-    if (waitMs === 0) return this.#authenticate(request, reply, prove)
-    // Guesses must not reach a database or an issuer.
-    const credentials = request.header(this.#credentialsHeader)
-    if (credentials === undefined) return this.#authenticate(request, reply, prove)
-    void this.#blocked
-      .isGood(credentials)
-      .then((isGood) => (isGood ? this.#authenticate(request, reply, prove) : this.#refuse(reply, this.#tooManyFailures(waitMs))))
-  }
-
-  #authenticate(request: HttpRequestView, reply: HttpReply, prove: NonNullable<HttpOptions['authenticate']>): void {
-    authenticated(request, prove).then(
-      (outcome) => {
-        if (reply.isGone) return
-        if ('principal' in outcome) {
-          const credentials = request.header(this.#credentialsHeader)
-          if (credentials !== undefined) this.#blocked.note(outcome.principal, credentials)
-          return this.#enter(request, reply, outcome)
-        }
-        return this.#countFailure(request, outcome).then(
-          (refusal) => this.#refuse(reply, refusal),
-          () => this.#refuse(reply, STORE_DOWN),
-        )
-      },
-      () =>
-        this.#refuse(
-          reply,
-          refuse(503, 'The authentication service is not available', { kind: 'auth_unavailable', headers: { 'retry-after': '5' } }),
-        ),
-    )
+    if (!this.#authentication) return this.#enter(request, reply, undefined)
+    void this.#authentication.callerOf(request).then((outcome) => {
+      if (!('principal' in outcome)) this.#refuse(reply, outcome)
+      else if (!reply.isGone) this.#enter(request, reply, outcome)
+    })
   }
 
   get #draining(): Refusal {
@@ -242,9 +210,8 @@ export class Endpoint {
   }
 
   async #showPage(request: HttpRequestView, reply: HttpReply): Promise<void> {
-    const { auth, authenticate } = this.#options
     const { sendBrowserPage } = await import('./browser-page.ts')
-    if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, (auth ?? authenticate) !== undefined)
+    if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, this.#authentication !== undefined)
   }
 
   /** Accepts no new work, ends idle streams, and resolves when all requests are answered or the time is over. */
@@ -270,23 +237,6 @@ export class Endpoint {
     this.#legacySse?.endAll('The server was closed')
     this.#open.close()
     this.#operations?.close()
-  }
-
-  /** Counts refused credentials. Too many are answered with 429; a request without credentials always learns how to log in. */
-  async #countFailure(request: HttpRequestView, refusal: AuthRefusal): Promise<Refusal> {
-    const { status, credentialsHeader = 'authorization' } = refusal
-    const header = credentialsHeader.toLowerCase()
-    const credentials = status === 401 ? request.header(header) : undefined
-    if (!credentials) return refusal
-    this.#credentialsHeader = header
-    const waitMs = await this.#failedLogins.count(request.remoteAddress, credentials)
-    if (waitMs === 0) return refusal
-    this.#blocked.block(request.remoteAddress, waitMs)
-    return this.#tooManyFailures(waitMs)
-  }
-
-  #tooManyFailures(waitMs: number): Refusal {
-    return tooManyFailures((this.limits.failedLogins as Rate).burst, waitMs)
   }
 
   /** Sends a public document. Only the Host header is checked. */
