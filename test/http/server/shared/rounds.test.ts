@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
 import { type Clock, systemClock } from '../../../../src/base/clock.ts'
 import { redis } from '../../../../src/redis/index.ts'
-import { keyRing, type Server } from '../../../../src/server/index.ts'
+import { type Context, keyRing, type Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import type { HttpAnswer } from '../../../support/http-requests.ts'
 import { httpStream } from '../../../support/http-requests.ts'
@@ -176,72 +176,64 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(did).toEqual(['before at 0', 'step at 2', 'end at 2'])
   })
 
-  test('a handler that was stopped is aborted, runs no more steps, and its outcome does not count', async () => {
+  /** Asks at the first replica, begins the round at the second, and stops that one while its handler runs. */
+  async function stoppedInRound(handler: (replica: number, ctx: Context) => Promise<string>) {
     const did: string[] = []
     const stores = await storesOf(3)
     const stopped = stoppedReplica(stores[1] as SharedStore)
     stores[1] = stopped.store
-    const go = gate()
     const { urls } = await serveReplicas(
       (replica) => {
         const own = testServer({ keys, ...(replica === 1 && { clock: stopped.clock }) })
         own.tool('order', {}, async (_args, ctx) => {
           await ctx.elicit('name', 'Your name?', NAME)
           did.push(`began at ${replica}`)
-          if (replica === 1) await go.opened
-          try {
-            await ctx.once(`step ${replica}`, () => did.push(`step at ${replica}`))
-          } finally {
-            if (ctx.signal.aborted) did.push(`aborted at ${replica}`)
-          }
-          return `${replica}`
+          return handler(replica, ctx)
         })
         return own
       },
       { stores },
     )
     const asked = await askModern(urls[0] as string, TOOL)
-    const first = askModern(urls[1] as string, nextRound(asked))
+    const sendTo = (replica: number) => askModern(urls[replica] as string, nextRound(asked))
+    const first = sendTo(1)
     await until(() => did.includes('began at 1'))
     await stopped.stop()
-    const second = await askModern(urls[2] as string, nextRound(asked))
-    expect(resultOf(second).content).toMatchObject([{ text: '2' }])
+    return { did, sendTo, first }
+  }
+
+  test('a handler that was stopped is aborted, runs no more steps, and its outcome does not count', async () => {
+    const go = gate()
+    const more: string[] = []
+    const { sendTo, first } = await stoppedInRound(async (replica, ctx) => {
+      if (replica === 1) await go.opened
+      try {
+        await ctx.once(`step ${replica}`, () => more.push(`step at ${replica}`))
+      } finally {
+        if (ctx.signal.aborted) more.push(`aborted at ${replica}`)
+      }
+      return `${replica}`
+    })
+    expect(resultOf(await sendTo(2)).content).toMatchObject([{ text: '2' }])
     go.open()
     // The outcome of the one that has the round counts.
     expect(resultOf(await first).content).toMatchObject([{ text: '2' }])
-    expect(did).toEqual(['began at 1', 'began at 2', 'step at 2', 'aborted at 1'])
+    expect(more).toEqual(['step at 2', 'aborted at 1'])
   })
 
   test('a stopped process fails its round while another one runs it, and the client may send it again', async () => {
-    const did: string[] = []
-    const stores = await storesOf(3)
-    const stopped = stoppedReplica(stores[1] as SharedStore)
-    stores[1] = stopped.store
     const [goOn, end] = [gate(), gate()]
-    const { urls } = await serveReplicas(
-      (replica) => {
-        const own = testServer({ keys, ...(replica === 1 && { clock: stopped.clock }) })
-        own.tool('order', {}, async (_args, ctx) => {
-          await ctx.elicit('name', 'Your name?', NAME)
-          did.push(`began at ${replica}`)
-          await (replica === 1 ? goOn : end).opened
-          return `${replica}`
-        })
-        return own
-      },
-      { stores },
-    )
-    const asked = await askModern(urls[0] as string, TOOL)
-    const first = askModern(urls[1] as string, nextRound(asked))
-    await until(() => did.includes('began at 1'))
-    await stopped.stop()
-    const second = askModern(urls[2] as string, nextRound(asked))
+    const { did, sendTo, first } = await stoppedInRound(async (replica) => {
+      await (replica === 1 ? goOn : end).opened
+      return `${replica}`
+    })
+    const second = sendTo(2)
     await until(() => did.includes('began at 2'))
     goOn.open()
     expect((await first).message).toMatchObject({ error: { data: { reason: 'store_down' } } })
     end.open()
     expect(resultOf(await second).content).toMatchObject([{ text: '2' }])
-    expect(resultOf(await askModern(urls[1] as string, nextRound(asked))).content).toMatchObject([{ text: '2' }])
+    expect(resultOf(await sendTo(1)).content).toMatchObject([{ text: '2' }])
   })
 
   test('a round that its client broke off runs again, and not the steps that it had finished', async () => {
