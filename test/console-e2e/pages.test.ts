@@ -150,6 +150,8 @@ const OPENED: Record<string, { path: string; open(page: Tab): Promise<void> }> =
     path: '/tools?tool=deploy__deploy&args=%7B%22service%22%3A%22api%22%2C%22version%22%3A%221.4.0%22%2C%22environment%22%3A%22staging%22%7D',
     open: async (page) => {
       await page.getByRole('button', { name: 'Use them' }).click()
+      // The form begins again with the arguments.
+      await page.getByRole('button', { name: 'Use them' }).waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Run', exact: true }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Details' }).click()
     },

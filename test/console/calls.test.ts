@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { rogueServer } from '../../src/demo/index.ts'
+import { allow } from '../../src/host/policy-tools/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { consoles, event, Page } from './pages.ts'
 
@@ -152,7 +153,16 @@ describe('the tour', () => {
         await rogue.close()
       },
     })
-    const { console, host } = await opened({ console: { tour: { startRogue } } })
+    // A rule for all servers would also approve what the hostile one changes, and leave no review.
+    const policy = { session: [allow('approve-samples', { action: 'server.approve', server: ['notes', 'deploy'] })] }
+    const { console, host, asker } = await opened({ host: { policy }, console: { tour: { startRogue } } })
+    // The person says yes to what it offers at first, and has not answered yet when it turns.
+    asker.listen({
+      onAsked: ({ id, subject }) => {
+        if (subject.kind === 'approve' && subject.isFirst) setImmediate(() => asker.answer(id, { kind: 'allow', scope: 'once' }))
+      },
+      onEnded: () => {},
+    })
     const page = await Page.open(console)
     const events = await page.events()
     expect(await page.get('GET /api/tour')).toEqual({ hasRogue: true })
@@ -165,8 +175,9 @@ describe('the tour', () => {
     expect(tools.length).toBeGreaterThan(3)
     expect((await page.get('POST /api/grants', { tool: tools[0].exposed })).grant).toMatchObject({ bind: { server: 'rogue' } })
     expect(await page.get('POST /api/tour/rogue/turn')).toMatchObject({ rogue: { hasTurned: true } })
-    expect(await event(events, 'review', ({ server, isFirst }) => server === 'rogue' && !isFirst)).toMatchObject({ server: 'rogue' })
-    await expect.poll(async () => (await page.get('GET /api/servers/rogue')).server.review?.items.length).toBeGreaterThan(0)
+    // The event that tells of the first approval has no items.
+    const { items } = await event(events, 'review', (review) => review.server === 'rogue' && !review.isFirst && review.items > 0)
+    expect((await page.get('GET /api/servers/rogue')).server.review.items).toHaveLength(items)
     expect(await page.get('DELETE /api/tour/rogue')).toEqual({ hasRogue: true })
     expect(isClosed).toBe(true)
     expect(host.specs().map(({ id }) => id)).not.toContain('rogue')

@@ -12,6 +12,7 @@ import { oneAtATime } from '../state/one-at-a-time.ts'
 import { reduce, withoutQuestion, withQuestions } from '../state/reduce.ts'
 import { staleRoutes } from '../state/stale.ts'
 import { createStore, type Store } from '../state/store.ts'
+import { fetchAgain } from './fetch-again.ts'
 
 export interface PageConsole {
   api: Api
@@ -46,8 +47,7 @@ export function createPageConsole(session: Session): PageConsole {
   const onEvent = (event: ConsoleEvent): void => {
     store.update((state) => reduce(state, event, Date.now()))
     const stale = staleRoutes(event)
-    if (stale === 'all') void queries.invalidateQueries()
-    else for (const route of stale) void queries.invalidateQueries({ queryKey: [route] })
+    for (const route of stale === 'all' ? ['all'] : stale) void fetchAgain(queries, route)
     // The list leaves out long and secret parts; the details of a card fetch the rest.
     if (event.name === 'hello' || event.name === 'question') ignoreErrors(fetchQuestions())
     if (event.name === 'question-end') {

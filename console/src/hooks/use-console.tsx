@@ -9,6 +9,7 @@ import type { ConsoleState, Notice } from '../state/console-state.ts'
 import type { ConsoleEvent } from '../state/event.ts'
 import { withNotice, withOperation, withOwnOperation } from '../state/reduce.ts'
 import type { PageConsole } from './console.ts'
+import { fetchAgain } from './fetch-again.ts'
 
 const Context = createContext<PageConsole | undefined>(undefined)
 
@@ -52,7 +53,7 @@ export function useAction<Name extends Exclude<RouteName, GetRoute>>(
   const { api, queries } = useConsole()
   return useMutation<ResultOf<Name>, ApiError, RequestOf<Name>>({
     mutationFn: (request) => api.call(name, request),
-    onSuccess: () => Promise.all(stale.map((route) => queries.invalidateQueries({ queryKey: [route] }))),
+    onSuccess: () => Promise.all(stale.map((route) => fetchAgain(queries, route))),
   })
 }
 

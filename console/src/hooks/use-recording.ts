@@ -3,6 +3,7 @@
 import { useState } from 'react'
 import type { RecordingView } from '../../../src/console/api.ts'
 import { storedText } from '../state/recordings.ts'
+import { fetchAgain } from './fetch-again.ts'
 import { useConsole, useNotify, useRoute } from './use-console.tsx'
 
 export interface Recording {
@@ -28,7 +29,7 @@ export function useRecording(): Recording {
     } catch (error) {
       notify({ tone: 'danger', text: (error as Error).message })
     }
-    await queries.invalidateQueries({ queryKey: ['GET /api/recordings'] })
+    await fetchAgain(queries, 'GET /api/recordings')
     setBusy(false)
   }
   const startAll = async (): Promise<string> => {

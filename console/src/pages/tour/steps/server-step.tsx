@@ -33,7 +33,8 @@ export function ServerStep({ onDone }: StepProps): ReactNode {
     setAdded(server)
     await enable.start('POST /api/servers/:id/enable', { params: { id: server }, body: {} })
   }
-  const isReady = servers?.find((each) => each.id === id)?.health.state === 'ready'
+  // Its tools can be called when the operation is over, a moment after the server is ready.
+  const isReady = !enable.isRunning && servers?.find((each) => each.id === id)?.health.state === 'ready'
   if (tour.data && !tour.data.hasRogue) {
     return <p>This console was opened without the sample server for this step. Skip it: npm start has it.</p>
   }
