@@ -6,6 +6,14 @@ export interface Rate {
   burst: number
 }
 
+const isPositive = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value > 0
+
+/** Whether a value of a program without types is a rate. */
+export function isRate(value: unknown): value is Rate {
+  const { perSecond, burst, ...more } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  return isPositive(perSecond) && isPositive(burst) && Object.keys(more).length === 0
+}
+
 export class Bucket {
   readonly #rate: Rate
   /** In thousandths of a token, so that whole rates and whole milliseconds add up without rounding. */

@@ -7,8 +7,8 @@ import type { KeptText } from './kept-text.ts'
 
 /** What a transport measures about an incoming message, for records. */
 export interface Arrival {
-  /** The size of the message. */
-  bytes: number
+  /** The size of the message. Undefined if another replica of an older version has taken it. */
+  bytes: number | undefined
   /** The address of the sender. */
   address: string | undefined
 }

@@ -1,14 +1,22 @@
 /** Merges options with their defaults. */
 
+import { isRate } from '../base/rate.ts'
 import { checkMembers } from './check-members.ts'
 import { McpError } from './errors.ts'
 
-/** Merges limits with their defaults. A name without a default is an error. */
+/**
+ * Merges limits with their defaults. A name without a default is an error, and so is a wrong rate: its bucket would never be empty, and the
+ * limit would never apply.
+ */
 export function withDefaults<Defaults extends object, Given extends object>(
   defaults: Defaults,
   given: Given | undefined,
 ): Defaults & Given {
   checkMembers<object>('limits', given, defaults)
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (value === undefined || value === false || isRate(value) || !isRate((defaults as Record<string, unknown>)[name])) continue
+    throw new McpError('ERR_DEFINITION', `limits.${name} must be false or { perSecond, burst } with two numbers above 0`)
+  }
   return mergeOptions(defaults, given)
 }
 

@@ -43,6 +43,7 @@ describe('the table of errors', () => {
       'ERR_URL_REFUSED',
       'ERR_STORE',
       'ERR_STORE_DOWN',
+      'ERR_STORE_KEY',
       'ERR_AUTH',
       'ERR_EXIT',
       'ERR_SPAWN',

@@ -23,3 +23,16 @@ test('a prototype key changes no prototype', () => {
   expect([Object.getPrototypeOf(made), made.max]).toEqual([Object.prototype, 4])
   expect(() => withDefaults(DEFAULTS, given)).toThrow('unknown member "__proto__"')
 })
+
+test.each([{}, 5, true, null, '1', { perSecond: 1 }, { perSecond: 0, burst: 1 }, { perSecond: 1, burst: Infinity }])(
+  'a rate that would limit nothing is an error: %j',
+  (calls) => {
+    const defaults = { calls: { perSecond: 1, burst: 2 } as unknown }
+    expect(() => withDefaults(defaults, { calls })).toThrow('limits.calls must be false or { perSecond, burst } with two numbers above 0')
+  },
+)
+
+test('a rate may be changed, or switched off with false', () => {
+  const defaults = { calls: { perSecond: 1, burst: 2 } as unknown }
+  for (const calls of [false, { perSecond: 0.1, burst: 1 }]) expect(withDefaults(defaults, { calls })).toEqual({ calls })
+})

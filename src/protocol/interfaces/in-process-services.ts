@@ -1,21 +1,13 @@
 /** The default bus and key ring, for a server that runs in one process. */
 
 import { randomId } from '../../base/bytes.ts'
+import { callListeners } from '../../base/call-observer.ts'
 import type { Bus, Change, KeyRing, SealingKey } from './replaceable-services.ts'
 
 export function memoryBus(): Bus {
   const listeners = new Set<(change: Change) => void>()
   return {
-    publish: (change) => {
-      for (const listener of listeners) {
-        try {
-          listener(change)
-        } catch (error) {
-          // A listener that fails must not stop the others.
-          console.error('portico: a listener for changes failed:', error)
-        }
-      }
-    },
+    publish: (change) => callListeners(listeners, (listener) => listener(change), 'changes'),
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -20,8 +20,12 @@ export type Change =
  */
 export interface Bus {
   publish(change: Change): void
-  /** Returns a function that ends the subscription. */
-  subscribe(listener: (change: Change) => void): () => void
+  /**
+   * Returns a function that ends the subscription.
+   *
+   * @param onMissed call it when changes may not have arrived: clients are then told of everything that they listen to
+   */
+  subscribe(listener: (change: Change) => void, onMissed?: () => void): () => void
 }
 
 /** Values that all replicas of a server share, by key. `Counters` of portico/store is one. */
@@ -65,4 +69,6 @@ export interface SharedServices {
   readonly rates: SharedRates
   /** Where tasks are kept, unless the server says otherwise. Undefined: in each process. */
   readonly tasks: TaskStore | undefined
+  /** Seals what the store keeps with these keys, unless it has keys of its own. */
+  useKeys?(keys: KeyRing): void
 }

@@ -6,6 +6,7 @@
  * the page for each client, and the response of the third party must arrive once, in the same browser, within ten minutes.
  */
 
+import { callObserver } from '../../../base/call-observer.ts'
 import { checkMembers, type Members } from '../../../protocol/check-members.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/interfaces/access.ts'
@@ -119,7 +120,7 @@ class Pages implements PersonPages {
       if (request.method === 'POST') return await this.#agree(request, part)
       return message(405, 'Method not allowed', 'This page supports only GET and POST.', { allow: 'GET, POST' })
     } catch (error) {
-      this.#options.onError?.(error)
+      callObserver(() => this.#options.onError?.(error))
       return message(500, 'Something went wrong', 'Please return to your application and try again.')
     }
   }
@@ -171,7 +172,7 @@ class Pages implements PersonPages {
     try {
       await this.#options.finish({ invited: visit.invited, elicitationId: id, data: left.data, query })
     } catch (error) {
-      this.#options.onError?.(error)
+      callObserver(() => this.#options.onError?.(error))
       return message(400, 'That did not work', 'Nothing was connected. Please return to your application and try again.', done)
     }
     return message(200, 'Done', 'You can close this page and return to your application.', done)

@@ -1,0 +1,25 @@
+/** The forms of a Host header and an Origin header. */
+
+/** A Host header. Its first group is the name without the port. */
+export const HOST_HEADER = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i
+
+export const isHostHeader = (text: string): boolean => HOST_HEADER.test(text)
+
+/** What a person who wrote something else needs to know. */
+export const HOST_RULES = 'no wildcards; IPv6 in brackets; only ASCII'
+
+/** A scheme and a host. Pages of some schemes, such as `file`, have no host. */
+const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/[!-~]*$/
+const NOT_IN_ORIGIN = /:\/\/.*[/?#@*]/
+
+/** Whether browsers send this text as Origin, in whatever case; `null` is the origin of a page without one. */
+export function isWebOrigin(text: string): boolean {
+  const lower = text.toLowerCase()
+  const scheme = ORIGIN.exec(lower)?.[1]
+  if (scheme === undefined) return lower === 'null'
+  if (NOT_IN_ORIGIN.test(lower)) return false
+  if (scheme !== 'http' && scheme !== 'https') return true
+  return URL.canParse(lower) && new URL(lower).origin === lower
+}
+
+export const ORIGIN_RULES = 'no wildcards, paths or default ports; only ASCII'
