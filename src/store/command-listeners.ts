@@ -1,5 +1,6 @@
 /** Measures the commands of a store, if there is a listener. */
 
+import { callObserver } from '../base/call-observer.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { StoreCommand } from '../protocol/interfaces/store-command.ts'
 
@@ -24,7 +25,7 @@ export class CommandListeners {
       throw error
     } finally {
       const durationMs = performance.now() - startedAt
-      for (const listener of this.#listeners) listener({ name, durationMs, outcome })
+      for (const listener of this.#listeners) callObserver(() => listener({ name, durationMs, outcome }))
     }
   }
 }

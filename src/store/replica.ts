@@ -2,7 +2,7 @@
 
 /** A message to a replica. It is a hint: the store is the truth, and a replica reads it again at every renewal of its lease. */
 export type StoreMessage =
-  /** A stream that this replica reads has new events. */
+  /** A stream that this replica reads has new events, or has ended. */
   | { kind: 'wake'; sid: string; stream: string }
   /** Another reader took over a stream that this replica reads. `reader` is the new one. */
   | { kind: 'superseded'; sid: string; stream: string; reader: number }
@@ -10,7 +10,7 @@ export type StoreMessage =
   | { kind: 'answered'; sid: string; stream: string; question: string; json: string }
   /** From `send` or `broadcast`. */
   | { kind: 'message'; json: string }
-  /** Messages were lost. Read everything again. */
+  /** Messages were lost, or this replica has joined again after it lost its lease. Read everything again. */
   | { kind: 'missed' }
   /** The lease of this replica has ended, or is about to. Stop what it runs, close its connections, and join again. */
   | { kind: 'lost'; reason: string }

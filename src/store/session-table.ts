@@ -11,7 +11,8 @@ export interface SessionLife {
 /**
  * - `gone`: there is no such session.
  * - `duplicate`: a request with this id is in progress.
- * - `full`: the session has `maxCalls` requests in progress.
+ * - `full`: the session has `maxCalls` requests in progress. Those of replicas that are gone do not count; of the cancelled ones among them,
+ *   `maxCalls` are kept.
  */
 export type Entered = 'gone' | 'duplicate' | 'full' | EnteredSession
 
@@ -22,6 +23,8 @@ export interface EnteredSession {
   revision: number
   /** True about ten times in `ttlMs`: add the session to its topics again, for 1.1 times `ttlMs`. */
   isTopicRenewalDue: boolean
+  /** The client has cancelled the request while another replica ran it. */
+  isCancelled: boolean
 }
 
 /** A session that was looked at without using it. */
@@ -38,9 +41,11 @@ export interface SessionTable {
    * Reads the record, moves its expiry, and registers a request of this replica, all at once.
    *
    * @param call the id of the request. Without it, nothing is registered.
+   * @param isTakenOver true: this replica goes on with a request of a replica that is gone. It stays cancelled if it was.
+   *   The same again is the same attempt: its reply was lost.
    */
-  enter(sid: string, call: string | undefined, maxCalls: number): Promise<Entered>
-  /** The request is over. */
+  enter(sid: string, call: string | undefined, maxCalls: number, isTakenOver?: boolean): Promise<Entered>
+  /** The request is over. Does nothing if it is registered for another replica: the client may use the id again. */
   leave(sid: string, call: string): Promise<void>
   /** Replaces the record if `revision` is still the current one. Returns false otherwise, and if there is no such session. */
   replace(sid: string, record: string, revision: number): Promise<boolean>
@@ -50,6 +55,11 @@ export interface SessionTable {
   idle(sids: string[]): Promise<('gone' | LookedAtSession)[]>
   /** Removes the session, as `end` does, if it is idle and has been for so long. Returns whether it did. */
   endIdle(sid: string, idleMs: number): Promise<boolean>
-  /** The replica that runs a request. */
-  runnerOf(sid: string, call: string): Promise<string | undefined>
+  /**
+   * Notes that the client has cancelled a request, until the request is over. Returns the replica that runs it, or ran it when it died;
+   * undefined: there is no such request.
+   */
+  cancel(sid: string, call: string): Promise<string | undefined>
+  /** Those of the requests that the client has cancelled. */
+  cancelled(sid: string, calls: readonly string[]): Promise<string[]>
 }

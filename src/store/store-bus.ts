@@ -1,39 +1,79 @@
 /** The bus of change notices over the messages between replicas. */
 
+import { callListeners } from '../base/call-observer.ts'
 import { isObject } from '../base/json.ts'
+import { McpError } from '../protocol/errors.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { Replica } from './replica.ts'
 
+/** How long to wait before the other replicas are told again, or joined again. */
+const RETRY_MS = 500
+
+/** To the other replicas: one change, or that some could not be sent. */
+type BusNotice = { change: Change } | { areMissing: true }
+
+interface Listener {
+  tell(change: Change): void
+  onMissed?: (() => void) | undefined
+}
+
 /** Listeners of this replica are told at once; those of other replicas when the message arrives. */
 export function storeBus(replica: Replica): Bus {
-  const listeners = new Set<(change: Change) => void>()
+  const listeners = new Set<Listener>()
   let stop: (() => void) | undefined
-  const tell = (change: Change): void => {
-    for (const listener of listeners) {
+  let [isMakingUp, owesMessage, isJoining] = [false, false, false]
+  const each = (tell: (listener: Listener) => void): void => callListeners(listeners, tell, 'changes')
+  const tellMissed = (): void => each(({ onMissed }) => onMissed?.())
+  const send = (notice: BusNotice): Promise<void> => replica.broadcast(JSON.stringify(notice))
+  /** One message stands for all changes that could not be sent, however many they are. So does one line in the log. */
+  const makeUp = async (fault: Error): Promise<void> => {
+    if (isDown(fault)) owesMessage = true
+    if (isMakingUp) return
+    console.error('portico: a change notice did not reach the other replicas:', fault.message)
+    if (!isDown(fault)) return
+    isMakingUp = true
+    while (owesMessage) {
+      await pause()
+      owesMessage = false
+      await send({ areMissing: true }).catch((error: unknown) => {
+        if (isDown(error)) owesMessage = true
+      })
+    }
+    isMakingUp = false
+  }
+  /** What the others said before this replica was among them did not arrive. */
+  const join = async (): Promise<void> => {
+    if (isJoining) return
+    isJoining = true
+    for (let attempt = 0; listeners.size > 0; attempt++) {
       try {
-        listener(change)
+        await replica.join()
+        tellMissed()
+        break
       } catch (error) {
-        // A listener that fails must not stop the others.
-        console.error('portico: a listener for changes failed:', error)
+        if (attempt === 0) console.error('portico: change notices of other replicas do not arrive yet:', (error as Error).message)
+        if (!isDown(error)) break
+        await pause()
       }
     }
+    isJoining = false
   }
   return {
     publish: (change) => {
-      tell(change)
-      replica.broadcast(JSON.stringify({ change })).catch((error: Error) => {
-        console.error('portico: a change notice did not reach the other replicas:', error.message)
-      })
+      each(({ tell }) => tell(change))
+      send({ change }).catch(makeUp)
     },
-    subscribe: (listener) => {
+    subscribe: (tell, onMissed) => {
+      const listener = { tell, onMissed }
       listeners.add(listener)
       stop ??= replica.listen((message) => {
-        const change = message.kind === 'message' ? changeIn(message.json) : undefined
-        if (change) tell(change)
+        if (message.kind === 'missed') return tellMissed()
+        const notice = message.kind === 'message' ? noticeIn(message.json) : undefined
+        if (!notice) return
+        if ('change' in notice) each(({ tell }) => tell(notice.change))
+        else tellMissed()
       })
-      replica.join().catch((error: Error) => {
-        console.error('portico: change notices of other replicas do not arrive yet:', error.message)
-      })
+      if (!replica.isHeld) void join()
       return () => {
         listeners.delete(listener)
         if (listeners.size > 0) return
@@ -44,8 +84,14 @@ export function storeBus(replica: Replica): Bus {
   }
 }
 
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+
+const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+
 /** Other messages of replicas have no change. */
-function changeIn(json: string): Change | undefined {
+function noticeIn(json: string): BusNotice | undefined {
   const message = JSON.parse(json) as unknown
-  return isObject(message) && isObject(message.change) ? (message.change as Change) : undefined
+  if (!isObject(message)) return undefined
+  if (isObject(message.change)) return { change: message.change as Change }
+  return message.areMissing === true ? { areMissing: true } : undefined
 }

@@ -75,6 +75,8 @@ export interface EventsRead {
   events: StreamEvent[]
   /** These are the last events. There will be no more. */
   isOver: boolean
+  /** There may be more events: read on after this position. It is later than the last event if events after that cannot be opened here. */
+  next: string | undefined
 }
 
 /** What a new reader gets. */
@@ -83,6 +85,8 @@ export interface Attached extends EventsRead {
   reader: number
   /** The replica that runs the request; undefined for the standing stream. */
   owner: string | undefined
+  /** The position before the first of these events: a client that has no other one can resume there. Empty for none. */
+  from: string
 }
 
 /** What another replica needs in order to continue a stream. */
@@ -120,6 +124,7 @@ export interface StreamLogs {
    * Becomes the reader, and reads. The reader before is told (`superseded`).
    *
    * @param after the last position that the client has; an empty text for none. Undefined: the last position that any reader was given.
+   * @param limit 0: it becomes the reader, and no event counts as given
    */
   attach(sid: string, stream: string, after: string | undefined, limit: number): Promise<ReadFault | Attached>
   /**
@@ -142,6 +147,9 @@ export interface StreamLogs {
   settle(sid: string, stream: string, question: string): Promise<void>
   /** Records a value for a later run of the same request. Returns false if the stream was taken over. */
   record(sid: string, stream: string, epoch: number, name: string, json: string): Promise<boolean>
-  /** Makes this replica the owner, if `from` still is. Everything that `from` appends later is refused. */
+  /**
+   * Makes this replica the owner, if `from` still is. Everything that `from` appends later is refused. A replica without the key of the
+   * stream leaves it to others for the length of a lease, and returns undefined.
+   */
   takeOver(sid: string, stream: string, from: string): Promise<TakenOver | undefined>
 }

@@ -20,10 +20,23 @@ export async function checkStore(open: () => SharedStore | Promise<SharedStore>)
       await check(async () => {
         const store = await open()
         opened.push(store)
+        expectMembers(store)
         return store
       })
     } finally {
-      await Promise.all(opened.map((store) => store.close()))
+      // One that lacks members may lack this one, too.
+      await Promise.all(opened.map((store) => store?.close?.()))
     }
   }
+}
+
+/** Names all that is missing at once: an author who begins with an empty object learns what to write. */
+function expectMembers(store: SharedStore): void {
+  if (typeof store !== 'object' || store === null) throw new Error('checkStore() needs a function that returns a store')
+  const parts = ['sessions', 'streams', 'replica', 'topics', 'counters'] as const
+  const missing = [
+    ...parts.filter((name) => typeof store[name] !== 'object' || store[name] === null),
+    ...(['health', 'close'] as const).filter((name) => typeof store[name] !== 'function').map((name) => `${name}()`),
+  ]
+  if (missing.length > 0) throw new Error(`SharedStore of portico/store: the store has no ${missing.join(', ')}`)
 }

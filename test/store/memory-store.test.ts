@@ -1,12 +1,22 @@
 /** The store in memory keeps the rules of every store. */
 
-import { expect, test } from 'vitest'
-import { memoryStore } from '../../src/store/index.ts'
+import { expect, test, vi } from 'vitest'
+import { memoryStore, type SharedStore } from '../../src/store/index.ts'
 import { checkStore } from '../../src/testing/index.ts'
 
 test('the store in memory keeps the rules of every store', async () => {
   const store = memoryStore()
   await checkStore(() => store.another())
+})
+
+test('the check of a store names all members that are missing', async () => {
+  const { topics, health } = memoryStore()
+  const close = vi.fn(async () => {})
+  const check = (store: object | undefined) => checkStore(() => store as SharedStore)
+  await expect(check({ topics, health })).rejects.toThrow('the store has no sessions, streams, replica, counters, close()')
+  await expect(check({ ...memoryStore(), counters: null, close })).rejects.toThrow('the store has no counters')
+  expect(close).toHaveBeenCalledTimes(1)
+  await expect(check(undefined)).rejects.toThrow('checkStore() needs a function that returns a store')
 })
 
 test('a full store in memory refuses one session more, and names the limit', async () => {

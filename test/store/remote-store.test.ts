@@ -4,16 +4,45 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel } from 'node:worker_threads'
-import { expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { memoryStore, remoteStore, type SharedStore, type StoreMessage, type StorePort, serveStore } from '../../src/store/index.ts'
-import { checkStore } from '../../src/testing/index.ts'
+import type { TaskStore } from '../../src/tasks/index.ts'
+import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
 import { lineOf, storeLine } from '../support/store-line.ts'
 
+const fixture = (file: string): string => fileURLToPath(new URL(`fixtures/${file}`, import.meta.url))
 const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
 
-test('a store of another process keeps the rules of every store', async () => {
-  const memory = memoryStore()
-  await checkStore(() => storeLine(memory.another()).store)
+describe('a store of another process, over the channel between them', () => {
+  /** Opens a line to one of the stores of a child process. */
+  function storeProcess(): (name: string) => SharedStore {
+    const child = fork(fixture('store-process.mjs'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    onTestFinished(() => void child.disconnect())
+    child.setMaxListeners(0)
+    let lines = 0
+    return (store) => {
+      const line = ++lines
+      return remoteStore({
+        send: (text) => void child.send({ store, line, text }),
+        listen: (onText, onGone) => {
+          child.on('message', (message: { line: number; text: string }) => message.line === line && onText(message.text))
+          child.on('disconnect', onGone)
+        },
+      })
+    }
+  }
+
+  test('keeps the rules of every store', async () => {
+    const open = storeProcess()
+    await checkStore(() => open('one'))
+  }, 60_000)
+
+  test('keeps the rules of every store of tasks', async () => {
+    const open = storeProcess()
+    let stores = 0
+    await checkTaskStore(() => open(`tasks ${++stores}`).tasks as TaskStore)
+    expect(stores).toBeGreaterThan(1)
+  }, 60_000)
 })
 
 test('when the process with the store is gone, calls fail and the lease is lost', async () => {
@@ -30,6 +59,29 @@ test('when the process with the store is gone, calls fail and the lease is lost'
   await expect(store.sessions.enter('s', undefined, 1)).rejects.toMatchObject(down)
   expect(store.health()).toBe(down.message)
   expect(got).toEqual([{ kind: 'lost', reason: down.message }])
+})
+
+test('a process with the store that does not answer counts as down, until it answers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const sent: string[] = []
+  let answer: (text: string) => void = () => {}
+  const store = remoteStore({ send: (text) => sent.push(text), listen: (onText) => (answer = onText) })
+  const replyTo = (call: number): string =>
+    JSON.stringify({ call, result: 'value', state: { id: 'r', isHeld: true, leaseMs: 1000, health: null } })
+  const late = store.counters.kept('x').catch((error: unknown) => error)
+  expect(store.health()).toBeUndefined()
+  vi.advanceTimersByTime(10_000)
+  expect(await late).toMatchObject({ code: 'ERR_STORE_DOWN', message: expect.stringContaining('did not answer within 10000 ms') })
+  expect(store.health()).toContain('did not answer within 10000 ms')
+  answer(replyTo(1))
+  expect(store.health()).toBeUndefined()
+  // A reply that came while this process was stopped counts.
+  const read = store.counters.kept('x')
+  vi.advanceTimersByTime(10_000)
+  answer(replyTo(2))
+  expect(await read).toBe('value')
+  expect(sent).toHaveLength(2)
 })
 
 test('errors keep their codes, and only methods of a store can be called', async () => {
@@ -49,7 +101,7 @@ test('errors keep their codes, and only methods of a store can be called', async
 test('what a killed worker ran is claimed by the others', async () => {
   const memory = memoryStore()
   await memory.sessions.create('shared', '{}', LIFE)
-  const worker = fork(fileURLToPath(new URL('fixtures/worker.mjs', import.meta.url)), { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const worker = fork(fixture('worker.mjs'), { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   serveStore(memory.another(), {
     send: (text) => {
       if (worker.connected) worker.send(text)

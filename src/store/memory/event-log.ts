@@ -95,7 +95,15 @@ export class EventLog {
     return {
       events: events.map(({ at, json }) => ({ position: textOf(at), json })),
       isOver: this.isOver && found.length <= limit,
+      next: last && found.length > limit ? textOf(last) : undefined,
     }
+  }
+
+  /** Where a reader without a position begins. */
+  get from(): string {
+    const [given, dropped] = [this.#delivered, this.#dropped]
+    const from = given && dropped && compare(given, dropped) < 0 ? dropped : (given ?? dropped)
+    return from ? textOf(from) : ''
   }
 
   #start(after: string | undefined): Position | undefined | 'lost' {

@@ -5,7 +5,7 @@ import type { EventLog } from './event-log.ts'
 import type { ExpiringMap } from './expiring-map.ts'
 import type { SessionState } from './session-state.ts'
 
-/** The part of the limit for all that may be added until all sessions are added up again. */
+/** After this part of the limit was added, the sizes of all sessions are summed again. */
 const UNCOUNTED = 1 / 16
 
 export class KeptEvents {

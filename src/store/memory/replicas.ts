@@ -1,6 +1,7 @@
 /** The replicas of a store in memory. They are in one process, so a replica is dead when it was closed. */
 
 import { randomId } from '../../base/bytes.ts'
+import { callListeners } from '../../base/call-observer.ts'
 import type { DeadReplica, Replica, StoreMessage } from '../replica.ts'
 
 /** The streams that one replica runs, by session and name. */
@@ -87,14 +88,7 @@ export class MemoryReplica implements Replica {
   }
 
   tell(message: StoreMessage): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(message)
-      } catch (error) {
-        // A listener that fails must not stop the others.
-        console.error('portico: a listener for messages of replicas failed:', error)
-      }
-    }
+    callListeners([...this.#listeners], (listener) => listener(message), 'messages of replicas')
   }
 
   async send(replica: string, json: string): Promise<boolean> {

@@ -3,14 +3,20 @@
 import type { SessionLife } from '../session-table.ts'
 import type { EventLog } from './event-log.ts'
 
+export interface CallInProgress {
+  replica: string
+  /** Another replica has begun it. */
+  isTakenOver: boolean
+  isCancelled: boolean
+}
+
 export class SessionState {
   record: string
   revision = 1
   readonly life: SessionLife
   readonly endsAt: number
   topicsRenewedAt: number
-  /** The replica of each request in progress. */
-  readonly calls = new Map<string, string>()
+  readonly calls = new Map<string, CallInProgress>()
   readonly streams = new Map<string, EventLog>()
   /** Ended streams that are kept, oldest first. */
   readonly ended: string[] = []

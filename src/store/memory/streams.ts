@@ -53,7 +53,7 @@ export function memoryStreams(
       if (session) kept.added(session, log, batch, bounds.maxSessionBytes)
       if (stream !== STANDING_STREAM) touch(sid)
       const { reader } = appended
-      if (reader !== undefined && reader !== own.id && appended.positions.some(Boolean))
+      if (reader !== undefined && reader !== own.id && (batch.isLast || appended.positions.some(Boolean)))
         replicas.tell(reader, { kind: 'wake', sid, stream })
       return appended
     },
@@ -61,6 +61,7 @@ export function memoryStreams(
       await own.join()
       const log = find(sid, stream)
       if (!log) return 'gone'
+      const from = after ?? log.from
       const read = log.read(after, limit)
       if (read === 'lost') return 'lost'
       touch(sid)
@@ -68,7 +69,7 @@ export function memoryStreams(
       const number = ++log.readers
       log.reader = { replica: own.id, number }
       if (previous !== undefined) replicas.tell(previous, { kind: 'superseded', sid, stream, reader: number })
-      return { ...read, reader: number, owner: log.owner }
+      return { ...read, reader: number, owner: log.owner, from }
     },
     read: async (sid, stream, reader, after, limit) => {
       const log = find(sid, stream)

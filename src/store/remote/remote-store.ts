@@ -1,24 +1,33 @@
 /** `remoteStore`: uses a store of another process. */
 
+import { callListeners } from '../../base/call-observer.ts'
 import { type ErrorCode, McpError } from '../../protocol/errors.ts'
 import { CommandListeners } from '../command-listeners.ts'
 import type { StoreMessage } from '../replica.ts'
 import type { SharedStore } from '../shared-store.ts'
+import { LateReplies } from './late-replies.ts'
 import { METHODS, REPORT_AFTER, type ReceivedText, type ReplyText, readText, type StorePort, type StoreState } from './port.ts'
 import { remoteTasks } from './task-texts.ts'
 
 /** Calls without a reply, and their characters. A single larger call is sent if no other waits. */
 const MAX_CALLS = 10_000
 const MAX_CALL_CHARS = 32 * 1024 * 1024
+/** How long a call waits for a process that is stopped or blocked. Its clients would wait as long. */
+const REPLY_MS = 10_000
 
 interface Waiting {
+  method: string
+  args: unknown[]
   chars: number
+  timer: NodeJS.Timeout
+  isGivenUp: boolean
   resolve(result: unknown): void
   reject(error: Error): void
 }
 
 /**
- * Uses the store that another process serves with `serveStore`. When that process is gone, calls fail with ERR_STORE_DOWN.
+ * Uses the store that another process serves with `serveStore`. When that process is gone, or does not answer for 10 seconds, calls fail
+ * with ERR_STORE_DOWN.
  *
  * @example
  * const store = remoteStore({
@@ -38,21 +47,17 @@ export function remoteStore(port: StorePort): SharedStore {
   const commands = new CommandListeners()
 
   const tell = (message: StoreMessage): void => {
-    for (const listener of [...listeners]) {
-      try {
-        listener(message)
-      } catch (error) {
-        // A listener that fails must not stop the others.
-        console.error('portico: a listener for messages of replicas failed:', error)
-      }
-    }
+    callListeners([...listeners], (listener) => listener(message), 'messages of replicas')
   }
   const end = (error: McpError): void => {
     if (fault) return
     fault = error
     const wasHeld = state.isHeld
     state = { ...state, isHeld: false }
-    for (const { reject } of waiting.values()) reject(error)
+    for (const { reject, timer } of waiting.values()) {
+      clearTimeout(timer)
+      reject(error)
+    }
     waiting.clear()
     waitingChars = 0
     if (wasHeld) tell({ kind: 'lost', reason: error.message })
@@ -72,8 +77,19 @@ export function remoteStore(port: StorePort): SharedStore {
   const forget = (number: number): Waiting | undefined => {
     const call = waiting.get(number)
     waitingChars -= call?.chars ?? 0
+    clearTimeout(call?.timer)
     waiting.delete(number)
     return call
+  }
+  /** The text of the call still waits for the other process, which runs it later. So the call counts until its reply comes. */
+  const giveUp = (number: number): void => {
+    const call = waiting.get(number)
+    if (!call) return
+    const reason = `The process that has the store did not answer within ${REPLY_MS} ms`
+    // Until it says something.
+    state = { ...state, health: reason }
+    call.isGivenUp = true
+    call.reject(new McpError('ERR_STORE_DOWN', reason))
   }
   port.listen(
     (text) => {
@@ -83,8 +99,10 @@ export function remoteStore(port: StorePort): SharedStore {
       state = reply.state
       if ('message' in reply) return tell(reply.message)
       const call = forget(reply.call)
-      if ('error' in reply) call?.reject(new McpError(reply.error.code as ErrorCode, reply.error.message))
-      else call?.resolve((reply as { result?: unknown }).result)
+      if ('error' in reply) return call?.reject(new McpError(reply.error.code as ErrorCode, reply.error.message))
+      const { result } = reply as { result?: unknown }
+      if (call?.isGivenUp) late.handle(call.method, call.args, result)
+      else call?.resolve(result)
     },
     () => end(new McpError('ERR_STORE_DOWN', 'The process that has the store is gone')),
   )
@@ -95,15 +113,19 @@ export function remoteStore(port: StorePort): SharedStore {
       const text = JSON.stringify({ call: calls + 1, method, args })
       const full = fullOf(text.length)
       if (full !== undefined) return reject(new McpError('ERR_STORE_DOWN', full))
-      waiting.set(++calls, { chars: text.length, resolve, reject })
+      const number = ++calls
+      // This process may have been stopped itself, so it reads the replies that are there first.
+      const timer = setTimeout(() => setImmediate(giveUp, number), REPLY_MS).unref()
+      waiting.set(number, { method, args, chars: text.length, timer, isGivenUp: false, resolve, reject })
       waitingChars += text.length
       try {
         port.send(text)
       } catch (cause) {
-        forget(calls)
+        forget(number)
         reject(new McpError('ERR_STORE_DOWN', 'The process that has the store cannot be reached', { cause }))
       }
     })
+  const late = new LateReplies(run)
   const fullOf = (chars: number): string | undefined => {
     if (waiting.size >= MAX_CALLS) return `${MAX_CALLS} calls already wait for the store (maxStoreCalls)`
     if (waiting.size === 0 || waitingChars + chars <= MAX_CALL_CHARS) return undefined
@@ -116,8 +138,11 @@ export function remoteStore(port: StorePort): SharedStore {
         (...args: unknown[]) => run(method, args),
       ]),
     )
+  const streams = methodsOf('streams') as SharedStore['streams']
+  const ofReplica = methodsOf('replica') as SharedStore['replica']
   const replica = {
-    ...methodsOf('replica'),
+    ...ofReplica,
+    claimDead: async () => late.claimed() ?? (await ofReplica.claimDead()),
     get id() {
       return state.id
     },
@@ -134,7 +159,10 @@ export function remoteStore(port: StorePort): SharedStore {
   }
   return {
     sessions: methodsOf('sessions') as SharedStore['sessions'],
-    streams: methodsOf('streams') as SharedStore['streams'],
+    streams: {
+      ...streams,
+      takeOver: async (...of) => late.takenOver(...of) ?? (await streams.takeOver(...of)),
+    },
     replica: replica as unknown as SharedStore['replica'],
     topics: methodsOf('topics') as SharedStore['topics'],
     counters: methodsOf('counters') as SharedStore['counters'],

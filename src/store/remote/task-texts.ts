@@ -43,7 +43,7 @@ export function remoteTasks(run: (method: string, args: unknown[]) => Promise<un
         last = edition
       }
       // A look that fails is repeated by the next one.
-      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS)
+      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS).unref()
       look().catch(() => {})
       return () => clearInterval(timer)
     },

@@ -35,12 +35,14 @@ const registersRequests: StoreCheck = async (open) => {
   const entered = await Promise.all([a.sessions.enter(sid, 'n:1', 2), b.sessions.enter(sid, 'n:1', 2)])
   expectEqual('two requests with one id', entered.filter((each) => each === 'duplicate').length, 1)
   const runner = entered[0] === 'duplicate' ? b : a
-  expectEqual('the replica that runs it', await a.sessions.runnerOf(sid, 'n:1'), runner.replica.id)
+  expectEqual('the replica that runs it', await a.sessions.cancel(sid, 'n:1'), runner.replica.id)
   expectTrue('a second request', typeof (await b.sessions.enter(sid, 's:1', 2)) === 'object')
   expectEqual('one request too many', await a.sessions.enter(sid, 'n:3', 2), 'full')
   expectTrue('enter without a request', typeof (await a.sessions.enter(sid, undefined, 2)) === 'object')
-  await a.sessions.leave(sid, 'n:1')
-  expectEqual('the runner of a request that is over', await a.sessions.runnerOf(sid, 'n:1'), undefined)
+  await (runner === a ? b : a).sessions.leave(sid, 'n:1')
+  expectEqual('a request that another replica leaves', await a.sessions.cancel(sid, 'n:1'), runner.replica.id)
+  await runner.sessions.leave(sid, 'n:1')
+  expectEqual('the runner of a request that is over', await a.sessions.cancel(sid, 'n:1'), undefined)
   expectTrue('a request with the id of one that is over', typeof (await a.sessions.enter(sid, 'n:1', 2)) === 'object')
   await a.sessions.leave(sid, 'unknown')
 }
@@ -52,7 +54,76 @@ const forgetsRequestsOfTheDead: StoreCheck = async (open) => {
   await a.sessions.enter(sid, '1', 1)
   await a.close()
   expectTrue('the request of a replica that left, again', typeof (await b.sessions.enter(sid, '1', 1)) === 'object')
-  expectEqual('the replica that runs it now', await b.sessions.runnerOf(sid, '1'), b.replica.id)
+  expectEqual('the replica that runs it now', await b.sessions.cancel(sid, '1'), b.replica.id)
+}
+
+/** A cancellation lasts as long as its request, at whichever replica that runs. */
+const keepsCancellations: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const isCancelled = (entered: Entered): unknown => (typeof entered === 'string' ? entered : entered.isCancelled)
+  await Promise.all([a.sessions.enter(sid, '1', 3), b.sessions.enter(sid, '2', 3), a.sessions.enter(sid, '3', 3)])
+  expectEqual('cancelled requests before there are any', await a.sessions.cancelled(sid, ['1', '2', '4']), [])
+  await b.sessions.cancel(sid, '1')
+  expectEqual('cancelled requests', await b.sessions.cancelled(sid, ['4', '2', '1']), ['1'])
+  expectEqual('the cancelled requests among none', await b.sessions.cancelled(sid, []), [])
+  expectEqual('a takeover from a replica that lives', await b.sessions.enter(sid, '1', 3, true), 'duplicate')
+  await a.close()
+  expectEqual('the runner of a request whose replica left', (await b.sessions.cancel(sid, '3')) !== b.replica.id, true)
+  expectEqual('a cancelled request that is taken over', isCancelled(await b.sessions.enter(sid, '1', 3, true)), true)
+  expectEqual('the replica that runs it now', await b.sessions.cancel(sid, '1'), b.replica.id)
+  expectEqual('cancelled requests after the takeover', await b.sessions.cancelled(sid, ['1']), ['1'])
+  await b.sessions.leave(sid, '1')
+  expectEqual('a cancelled request that is over', await b.sessions.cancelled(sid, ['1']), [])
+  expectEqual('a new request with its id', isCancelled(await b.sessions.enter(sid, '1', 3)), false)
+  expectEqual('a new request with the id of a cancelled one', isCancelled(await b.sessions.enter(sid, '3', 3)), false)
+  await b.sessions.leave(sid, '2')
+  expectEqual('a taken over request that is not registered', isCancelled(await b.sessions.enter(sid, '4', 3, true)), false)
+  expectEqual('one too many that is taken over', await b.sessions.enter(sid, '5', 3, true), 'full')
+}
+
+/** A takeover whose reply was lost is tried again. */
+const repeatsTakeovers: StoreCheck = async (open) => {
+  const [a, b, c] = [await open(), await open(), await open()]
+  const sid = await newSession(a)
+  await Promise.all(['1', '2'].map((call) => a.sessions.enter(sid, call, 3)))
+  await a.sessions.cancel(sid, '1')
+  await a.close()
+  for (const each of ['a takeover', 'the same takeover again']) {
+    const entered = await b.sessions.enter(sid, '1', 3, true)
+    expectEqual(each, typeof entered === 'string' ? entered : entered.isCancelled, true)
+  }
+  expectEqual('a takeover by two replicas', await c.sessions.enter(sid, '1', 3, true), 'duplicate')
+  expectEqual('a new request with the id of one that was taken over', await b.sessions.enter(sid, '1', 3), 'duplicate')
+  await b.sessions.enter(sid, '2', 3)
+  expectEqual('a takeover of a request that the client has sent again', await b.sessions.enter(sid, '2', 3, true), 'duplicate')
+}
+
+/** Also in a session that is full of requests of a replica that is gone. Those do not keep it full. */
+const freesPlacesOfTheDead: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  await Promise.all(['1', '2'].map((call) => a.sessions.enter(sid, call, 2)))
+  await a.close()
+  expectTrue('a request that is taken over in a full session', typeof (await b.sessions.enter(sid, '1', 2, true)) === 'object')
+  expectTrue('another one in the place of a replica that left', typeof (await b.sessions.enter(sid, '3', 2)) === 'object')
+  expectEqual('one request too many', await b.sessions.enter(sid, '4', 2), 'full')
+}
+
+const keepsCancellationsWhenFull: StoreCheck = async (open) => {
+  const [a, b, c] = [await open(), await open(), await open()]
+  const sid = await newSession(a)
+  await Promise.all(['1', '2'].map((call) => a.sessions.enter(sid, call, 2)))
+  await a.sessions.cancel(sid, '1')
+  await a.close()
+  for (const call of ['3', '4']) expectTrue(`request ${call} of two at once`, typeof (await b.sessions.enter(sid, call, 2)) === 'object')
+  expectEqual('one request too many beside a cancelled one', await b.sessions.enter(sid, '5', 2), 'full')
+  expectEqual('the cancelled requests of a replica that left', await c.sessions.cancelled(sid, ['1', '2']), ['1'])
+  for (const call of ['3', '4']) await b.sessions.cancel(sid, call)
+  await b.close()
+  for (const call of ['5', '6'])
+    expectTrue(`request ${call} beside three cancelled ones`, typeof (await c.sessions.enter(sid, call, 2)) === 'object')
+  expectEqual('the cancelled ones that are kept', (await c.sessions.cancelled(sid, ['1', '3', '4'])).length, 2)
 }
 
 const expires: StoreCheck = async (open) => {
@@ -143,6 +214,10 @@ export const sessionChecks: StoreCheck[] = [
   comparesRevisions,
   registersRequests,
   forgetsRequestsOfTheDead,
+  keepsCancellations,
+  repeatsTakeovers,
+  freesPlacesOfTheDead,
+  keepsCancellationsWhenFull,
   expires,
   endsWithStreams,
   endsIdleSessions,

@@ -31,11 +31,26 @@ const keepsOrder: StoreCheck = async (open) => {
   expectEqual('the end of a stream that goes on', rest.isOver, false)
   await append(a, sid, 'r1', { n: 3, epoch, events: ['5'], isLast: true })
   const last = await b.streams.read(sid, 'r1', rest.reader, positionAt(first, 2), 1)
-  expectEqual('an event before the last', last, { events: typeof last === 'string' ? [] : last.events, isOver: false })
+  const { events, next } = typeof last === 'string' ? { events: [], next: undefined } : last
+  expectEqual('an event before the last', last, { events, isOver: false, next: events[0]?.position })
+  expectEqual('the event after the position to read on from', jsonOf((await attach(b, sid, 'r1', next)).events), ['5'])
   const over = await attach(b, sid, 'r1', positionAt(first, 2))
   expectEqual('the end', [jsonOf(over.events), over.isOver], [['4', '5'], true])
   const none = await attach(b, sid, 'r1', over.events.at(-1)?.position)
-  expectEqual('after the end', [none.events, none.isOver], [[], true])
+  expectEqual('after the end', [none.events, none.isOver, none.next === undefined], [[], true, true])
+}
+
+/** A reader that was given no position yet knows the one at which it begins. */
+const namesTheBeginning: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  expectEqual('the beginning of a stream without events', (await attach(a, sid, '0')).from, '')
+  const { positions } = await append(a, sid, '0', { n: 1, events: ['1', '2', '3'] }, { maxEvents: 2 })
+  const none = await attach(b, sid, '0', undefined, 0)
+  expectEqual('the beginning of a log whose first event was dropped', [none.from, none.events], [positions[0], []])
+  expectEqual('events that were not given by a reader with limit 0', jsonOf((await attach(a, sid, '0')).events), ['2', '3'])
+  expectEqual('the beginning after all was given', (await attach(b, sid, '0')).from, positions[2])
+  expectEqual('events after an earlier beginning', jsonOf((await attach(b, sid, '0', none.from)).events), ['2', '3'])
 }
 
 const refusesUnknownPositions: StoreCheck = async (open) => {
@@ -143,6 +158,16 @@ const wakesReaders: StoreCheck = async (open) => {
   expectEqual('events after the wake-up', jsonOf(await readOn(b, sid, 'r1', reader, '')), ['1', '2', '3'])
 }
 
+const wakesReadersAtTheEnd: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const inbox = await inboxOf(b)
+  const epoch = await openStream(a, sid, 'r1')
+  await attach(b, sid, 'r1', '')
+  await append(a, sid, 'r1', { n: 1, epoch, events: [], isLast: true })
+  expectEqual('the message to the reader of a stream that ends', await inbox.next('wake'), { kind: 'wake', sid, stream: 'r1' })
+}
+
 const dropsEndedStreams: StoreCheck = async (open) => {
   const store = await open()
   const sid = await newSession(store)
@@ -182,6 +207,7 @@ const limitsBytesOfSessions: StoreCheck = async (open) => {
 
 export const streamChecks: StoreCheck[] = [
   keepsOrder,
+  namesTheBeginning,
   refusesUnknownPositions,
   limitsBytes,
   limitsBytesOfSessions,
@@ -189,5 +215,6 @@ export const streamChecks: StoreCheck[] = [
   coalesces,
   newestReaderWins,
   wakesReaders,
+  wakesReadersAtTheEnd,
   dropsEndedStreams,
 ]
