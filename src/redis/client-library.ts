@@ -38,12 +38,24 @@ const retryAfter = (attempt: number): number => Math.min(MAX_RETRY_MS, 50 * 2 **
  * @param silenceMs how long Redis may be silent after a command before the connection counts as dead. Default: the timeout in a cluster;
  *   otherwise three times as long, because the caller replaces a connection that hangs
  */
-export async function createClient(
+export async function createClient(target: RedisTarget, options: ClientOptions, silenceMs?: number): Promise<RedisClient> {
+  const library = await load()
+  const client = newClient(library, target, options, silenceMs)
+  client.on('error', (error) => {
+    // ioredis would go on in database 0, which may belong to another server.
+    if (isOfSelect(error)) client.disconnect(true)
+  })
+  return client
+}
+
+const isOfSelect = (error: Error & { command?: { name: string } }): boolean => error.command?.name.toLowerCase() === 'select'
+
+function newClient(
+  { Redis, Cluster }: Library,
   target: RedisTarget,
   { timeoutMs, connection }: ClientOptions,
-  silenceMs?: number,
-): Promise<RedisClient> {
-  const { Redis, Cluster } = await load()
+  silenceMs: number | undefined,
+): RedisClient {
   const common = {
     lazyConnect: true,
     connectTimeout: timeoutMs,

@@ -32,6 +32,10 @@ export class Connection {
   #fault: string | undefined
   /** Why the last command failed. A command that succeeds clears it. */
   #failure: string | undefined
+  /** A command failed because there is no connection. */
+  #isMissed = false
+  /** The digests of scripts that this connection has sent. Redis may have forgotten them at the next one. */
+  readonly #loaded = new Set<string>()
   readonly #waiting = new Set<() => void>()
   /** When the last reply came. */
   #heardAt = 0
@@ -50,12 +54,20 @@ export class Connection {
     return this.#failure
   }
 
-  /** Runs a script. Redis knows it by its digest; the text is sent only once. */
+  /** Runs a script. The text is sent once for each connection: then Redis knows it by its digest. Scripts run in the order of their calls. */
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
     return this.commands.measure(script.name, async () => {
+      if (!this.#loaded.has(script.sha)) {
+        this.#loaded.add(script.sha)
+        return this.#send('EVAL', [script.lua, keys.length, ...keys, ...args]).catch((error: McpError) => {
+          if (!isReply(error.cause)) this.#loaded.delete(script.sha)
+          throw error
+        })
+      }
       try {
         return await this.#send('EVALSHA', [script.sha, keys.length, ...keys, ...args])
       } catch (error) {
+        // Another node of a cluster, or a first call that did not arrive.
         if (!isReply((error as McpError).cause) || !(error as Error).message.includes('NOSCRIPT')) throw error
         return await this.#send('EVAL', [script.lua, keys.length, ...keys, ...args])
       }
@@ -113,17 +125,24 @@ export class Connection {
       const client = await createClient(this.target, this.#options)
       // Loading the client library does not count as waiting.
       this.#downSince = performance.now()
+      let isRefused = false
       client.on('ready', () => {
+        this.#reportBack()
         this.#downSince = undefined
         this.#fault = undefined
+        isRefused = false
         this.#release()
       })
       const onLost = (): void => {
         this.#downSince ??= performance.now()
+        this.#loaded.clear()
       }
       client.on('close', onLost)
       client.on('end', onLost)
       client.on('error', (error) => {
+        // What Redis said explains the faults of the client library that follow. Those of the network have a code.
+        if (isRefused && !isReply(error) && !('code' in error)) return
+        isRefused = isReply(error)
         this.#fault = error.message
       })
       // Not awaited: it goes on trying, and `ready` tells.
@@ -186,7 +205,15 @@ export class Connection {
     return new McpError('ERR_STORE_DOWN', this.#failure, { cause })
   }
 
+  /** Says nothing if no command failed meanwhile. */
+  #reportBack(): void {
+    if (this.#isMissed && this.#downSince !== undefined)
+      console.error(`portico: Redis can be used again after ${Math.ceil((performance.now() - this.#downSince) / 1000)} s`)
+    this.#isMissed = false
+  }
+
   #down(): McpError {
+    this.#isMissed = true
     return new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis')
   }
 }

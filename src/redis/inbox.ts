@@ -36,6 +36,13 @@ export class Inbox {
     void this.#readAll()
   }
 
+  /** @param sent how many messages were sent, if all that were kept are handled: one that was dropped last has no later one that shows it */
+  expect(sent: number): void {
+    if (sent <= this.#number) return
+    this.#number = sent
+    this.#actions.onMissed()
+  }
+
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

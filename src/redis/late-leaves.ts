@@ -6,18 +6,42 @@ import type { McpError } from '../protocol/errors.ts'
 const RETRY_MS = 500
 const MAX_LATE = 10_000
 
+/** A request that a replica has registered. Without an attempt it is the one that is registered at the time. */
+export interface Registration {
+  sid: string
+  field: string
+  replica: string
+  attempt: string
+}
+
+const nameOf = ({ sid, field, replica, attempt }: Registration): string => JSON.stringify([sid, field, replica, attempt])
+
 export class LateLeaves {
-  readonly #leave: (sid: string, call: string) => Promise<void>
-  readonly #late = new BoundedMap<string, [sid: string, call: string]>(MAX_LATE)
+  readonly #leave: (registration: Registration) => Promise<void>
+  readonly #late = new BoundedMap<string, Registration>(MAX_LATE)
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(leave: (sid: string, call: string) => Promise<void>) {
+  constructor(leave: (registration: Registration) => Promise<void>) {
     this.#leave = leave
   }
 
-  add(sid: string, call: string): void {
-    this.#late.set(`${sid} ${call}`, [sid, call])
+  async leave(registration: Registration): Promise<void> {
+    try {
+      await this.#leave(registration)
+    } catch (error) {
+      this.add(registration)
+      throw error
+    }
+  }
+
+  add(registration: Registration): void {
+    this.#late.set(nameOf(registration), registration)
     this.#tryLater()
+  }
+
+  /** Redis has done it, and only the reply was lost: the replica could register the id again. */
+  forget(registration: Registration): void {
+    if (this.#late.size > 0) this.#late.delete(nameOf(registration))
   }
 
   #tryLater(): void {
@@ -28,9 +52,11 @@ export class LateLeaves {
   }
 
   async #tryAll(): Promise<void> {
-    for (const [name, [sid, call]] of [...this.#late]) {
+    for (const [name, registration] of [...this.#late]) {
+      // It may have been forgotten while others were tried.
+      if (!this.#late.has(name)) continue
       try {
-        await this.#leave(sid, call)
+        await this.#leave(registration)
         this.#late.delete(name)
       } catch (error) {
         // A store that was closed does not open again.

@@ -19,10 +19,14 @@ import { readTarget } from './target.ts'
 import type { RedisTaskLimits } from './task-bytes.ts'
 import { redisTasks } from './tasks.ts'
 import { redisTopics } from './topics.ts'
+import { unreadableReports } from './unreadable.ts'
 
 /** Options for `redis`. */
 export interface RedisOptions {
-  /** Encrypts everything that clients and handlers say. All replicas need the same keys. Default: Redis holds it as plain text. */
+  /**
+   * Encrypts everything that clients and handlers say. All replicas need the same keys. Default: the keys of the first server that uses the
+   * store; without them Redis holds plain text.
+   */
   keys?: KeyRing
   /** The start of every key. Servers that share a Redis need different ones. Default: `portico:`. */
   prefix?: string
@@ -45,6 +49,8 @@ export interface RedisStore extends SharedStore {
 
 const MIN_LEASE_MS = 200
 
+const isKeyRing = (keys: Partial<KeyRing> | null): boolean => typeof keys?.current === 'function' && typeof keys.find === 'function'
+
 /**
  * Shares sessions, streams, tasks and counters between replicas through Redis or Valkey. Needs the package ioredis. It connects when it is
  * first used, and connects again after an interruption.
@@ -63,9 +69,16 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
   const { keys, prefix = 'portico:', leaseMs = 10_000, timeoutMs = 2000, tasks = {}, connection: more = {} } = options
   if (!(leaseMs >= MIN_LEASE_MS)) throw new McpError('ERR_CONFIG', `leaseMs must be at least ${MIN_LEASE_MS}; got ${leaseMs}`)
   if (!(timeoutMs >= 1)) throw new McpError('ERR_CONFIG', `timeoutMs must be at least 1; got ${timeoutMs}`)
+  if (keys !== undefined && !isKeyRing(keys))
+    throw new McpError('ERR_CONFIG', 'keys must be what keyRing(secret) of portico/server returns')
+  if (prefix === '') throw new McpError('ERR_CONFIG', 'prefix is empty: leave it out for the default, portico:')
   if (/[{}]/.test(prefix)) throw new McpError('ERR_CONFIG', `prefix must not contain braces, which a cluster reads; got "${prefix}"`)
-  const connection = new Connection(readTarget(url), { timeoutMs, connection: more })
-  const context: RedisContext = { connection, keys: keysWith(prefix), values: sealedValues(keys), longestLifeMs: 0 }
+  const target = readTarget(url)
+  if (target.kind === 'cluster' && more.db) throw new McpError('ERR_CONFIG', 'A cluster has no databases: remove connection.db')
+  const connection = new Connection(target, { timeoutMs, connection: more })
+  const reportUnreadable = unreadableReports()
+  const values = sealedValues(keys)
+  const context: RedisContext = { connection, keys: keysWith(prefix), values, reportUnreadable, longestLifeMs: 0 }
   const replica = new RedisReplica(context, leaseMs)
   return {
     sessions: redisSessions(context, replica),
@@ -76,6 +89,7 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     tasks: redisTasks(context, leaseMs, tasks),
     bus: storeBus(replica),
     onCommand: (listener) => connection.commands.add(listener),
+    useKeys: (ring) => values.useKeys(ring),
     prepare: requireLibrary,
     health: () => connection.health(),
     close: async () => {

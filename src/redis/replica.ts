@@ -1,6 +1,8 @@
 /** This process as one of the replicas in Redis: a lease for all its requests, and an inbox. */
 
+import { BoundedMap } from '../base/bounded-map.ts'
 import { randomId } from '../base/bytes.ts'
+import { callListeners } from '../base/call-observer.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { DeadReplica, Replica, StoreMessage } from '../store/replica.ts'
 import { type RedisContext, textOf } from './context.ts'
@@ -9,9 +11,11 @@ import { Lease } from './lease.ts'
 import { claimReplica } from './scripts/claim-replica.ts'
 import { leaveLease } from './scripts/leave-lease.ts'
 import { listReplicas } from './scripts/list-replicas.ts'
+import { markLeft } from './scripts/mark-left.ts'
 import { noteRun } from './scripts/note-run.ts'
 import { renewLease } from './scripts/renew-lease.ts'
 import { sendMessage } from './scripts/send-message.ts'
+import { unlock } from './scripts/unlock.ts'
 
 /** Messages of one inbox. A replica that lets more pile up is told that it missed some. */
 const MAX_MESSAGES = 10_000
@@ -19,6 +23,8 @@ const MAX_MESSAGES = 10_000
 const MAX_INBOX_BYTES = 32 * 1024 * 1024
 /** Streams of a dead replica that are claimed at once. */
 const MAX_CLAIMED = 100
+/** Dead replicas that this one leaves to others for a while. */
+const MAX_SKIPPED = 1000
 
 interface Membership {
   id: string
@@ -32,6 +38,8 @@ export class RedisReplica implements Replica {
   readonly producer = randomId().slice(0, 12)
   readonly #context: RedisContext
   readonly #listeners = new Set<(message: StoreMessage) => void>()
+  /** Dead replicas with a stream that this one cannot open, and until when it does not claim them. */
+  readonly #skipUntil = new BoundedMap<string, number>(MAX_SKIPPED)
   #id = randomId()
   #joining: Promise<void> | undefined
   #membership: Membership | undefined
@@ -77,13 +85,24 @@ export class RedisReplica implements Replica {
     const { connection, keys } = this.#context
     const { gone } = await this.directory()
     for (const replica of gone) {
-      if (replica === this.#id) continue
+      if (replica === this.#id || performance.now() < (this.#skipUntil.get(replica) ?? 0)) continue
       const { lease, claim, runs, inbox } = keys.replica(replica)
       const reply = await connection.run(claimReplica, [lease, claim, runs, inbox], [this.#id, this.leaseMs, MAX_CLAIMED])
       if (Array.isArray(reply)) return { replica, streams: reply.map(textOf).map(readRun) }
       if (textOf(reply) === 'empty') await connection.command('ZREM', keys.directory, replica)
     }
     return undefined
+  }
+
+  /** Gives up the claim of a dead replica for a lease, so that a replica with the right keys gets it. False after that time: none came. */
+  async skipForALease(replica: string): Promise<boolean> {
+    const until = this.#skipUntil.get(replica)
+    if (until !== undefined) return performance.now() < until
+    const { connection, keys } = this.#context
+    // Another replica may have claimed it in the meantime.
+    await connection.run(unlock, [keys.replica(replica).claim], [this.#id])
+    this.#skipUntil.set(replica, performance.now() + this.leaseMs)
+    return true
   }
 
   async leave(): Promise<void> {
@@ -96,7 +115,7 @@ export class RedisReplica implements Replica {
     const left = await connection.run(leaveLease, [lease, inbox, runs], [])
     // Others find a replica that was seen long ago at once.
     if (left === 0) await connection.command('ZREM', keys.directory, membership.id)
-    else await connection.command('ZADD', keys.directory, 0, membership.id)
+    else await connection.run(markLeft, [keys.directory], [membership.id, this.#lifeMs])
   }
 
   async close(): Promise<void> {
@@ -146,14 +165,14 @@ export class RedisReplica implements Replica {
     const id = this.#id
     const sentAt = performance.now()
     await this.#renew(id, undefined)
-    const { keys, connection, values } = this.#context
+    const { keys, connection, values, reportUnreadable } = this.#context
     const inbox = new Inbox(keys.replica(id).inbox, connection, {
       onMessage: async (bytes) => {
         try {
           const message = JSON.parse(await values.open(bytes, `inbox ${id}`)) as StoreMessage
           if (this.#membership?.inbox === inbox) this.#tell(message)
         } catch (error) {
-          console.error('portico: a message of another replica cannot be read:', (error as Error).message)
+          reportUnreadable('a message of another replica cannot be read', error)
         }
       },
       onMissed: () => this.#tell({ kind: 'missed' }),
@@ -172,8 +191,10 @@ export class RedisReplica implements Replica {
     const { lease, inbox, runs } = keys.replica(id)
     const args = [this.leaseMs, this.#lifeMs, read?.cursor ?? '0-0', read ? 0 : 1, read?.bytes ?? 0]
     const renewed = await connection.run(renewLease, [lease, inbox, runs], args)
-    if (renewed === 1) await this.directory(id)
-    return renewed === 1
+    if (!Array.isArray(renewed)) return false
+    read?.expect(renewed[0] as number)
+    await this.directory(id)
+    return true
   }
 
   /** Ends the membership. A replica that comes back has another id, so that nothing of the old one is taken for its own. */
@@ -192,14 +213,11 @@ export class RedisReplica implements Replica {
   }
 
   async #joinAgain(): Promise<void> {
+    // A request may have joined in the meantime.
     while (!this.#isClosed && !this.#membership) {
-      try {
-        await this.join()
-        this.#tell({ kind: 'missed' })
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, this.leaseMs / 10))
-      }
+      await this.join().catch(() => new Promise((resolve) => setTimeout(resolve, this.leaseMs / 10)))
     }
+    if (!this.#isClosed) this.#tell({ kind: 'missed' })
   }
 
   async #send(replica: string, message: StoreMessage): Promise<boolean> {
@@ -210,14 +228,7 @@ export class RedisReplica implements Replica {
   }
 
   #tell(message: StoreMessage): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(message)
-      } catch (error) {
-        // A listener that fails must not stop the others.
-        console.error('portico: a listener for messages of replicas failed:', error)
-      }
-    }
+    callListeners([...this.#listeners], (listener) => listener(message), 'messages of replicas')
   }
 }
 

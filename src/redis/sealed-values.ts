@@ -1,4 +1,4 @@
-/** Encrypts what the store writes (AES-GCM), if it has keys. Each value is bound to its place, so that it cannot be moved. */
+/** Encrypts what the store writes (AES-GCM), if it or its server has keys. Each value is bound to its place, so that it cannot be moved. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { McpError } from '../protocol/errors.ts'
@@ -15,18 +15,35 @@ const kindOf = (place: string): string => place.split(' ')[0] as string
 export interface SealedValues {
   /** @param place where the value is kept. The same place is needed to read it. */
   seal(text: string, place: string): Buffer | Promise<Buffer>
-  /** Throws ERR_STORE for a value that another key sealed, or that was changed or moved. */
+  /** Throws ERR_STORE_KEY for a value that another key sealed, or that was changed or moved, and ERR_STORE_DOWN if the keys fail. */
   open(bytes: Buffer, place: string): string | Promise<string>
 }
 
-export const sealedValues = (keys: KeyRing | undefined): SealedValues => (keys ? new Sealed(keys) : PLAIN_VALUES)
+/** The id of the key that sealed a value. Empty without keys. */
+export const keyIdOf = (sealed: Buffer): string => (sealed[0] === SEALED ? sealed.toString('utf8', 2, 2 + (sealed[1] ?? 0)) : '')
+
+interface StoreValues extends SealedValues {
+  /** Does nothing if there are keys. */
+  useKeys(keys: KeyRing): void
+}
+
+export function sealedValues(keys: KeyRing | undefined): StoreValues {
+  let values: SealedValues = keys ? new Sealed(keys) : PLAIN_VALUES
+  return {
+    seal: (text, place) => values.seal(text, place),
+    open: (bytes, place) => values.open(bytes, place),
+    useKeys: (later) => {
+      if (values === PLAIN_VALUES) values = new Sealed(later)
+    },
+  }
+}
 
 const PLAIN_VALUES: SealedValues = {
   seal: (text) => Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]),
   open: (bytes, place) => {
     if (bytes[0] === PLAIN) return bytes.toString('utf8', 1)
     throw new McpError(
-      'ERR_STORE',
+      'ERR_STORE_KEY',
       `A value in Redis (${kindOf(place)}) is sealed, and this replica has no keys. Give all replicas the same keys`,
     )
   },
@@ -35,13 +52,15 @@ const PLAIN_VALUES: SealedValues = {
 class Sealed implements SealedValues {
   readonly #keys: KeyRing
   readonly #derived = new WeakMap<Uint8Array, Buffer>()
+  /** What of the keys fails, as the log says. */
+  readonly #failing = new Set<keyof KeyRing>()
 
   constructor(keys: KeyRing) {
     this.#keys = keys
   }
 
   async seal(text: string, place: string): Promise<Buffer> {
-    const key = await this.#keys.current()
+    const key = await this.#ask('current', () => this.#keys.current())
     const id = Buffer.from(key.id)
     if (id.length > 255) throw new McpError('ERR_CONFIG', 'The id of a sealing key may have at most 255 bytes')
     const iv = randomBytes(IV_BYTES)
@@ -54,10 +73,10 @@ class Sealed implements SealedValues {
   async open(bytes: Buffer, place: string): Promise<string> {
     const idLength = bytes[1] ?? 0
     const start = 2 + idLength + IV_BYTES
-    const key = bytes[0] === SEALED ? await this.#keys.find(bytes.toString('utf8', 2, 2 + idLength)) : undefined
+    const key = bytes[0] === SEALED ? await this.#ask('find', () => this.#keys.find(bytes.toString('utf8', 2, 2 + idLength))) : undefined
     if (!key || bytes.length < start + TAG_BYTES) {
       const what = bytes[0] === PLAIN ? 'is not sealed' : 'was sealed with a key that this replica does not have'
-      throw new McpError('ERR_STORE', `A value in Redis (${kindOf(place)}) ${what}. Give all replicas the same keys`)
+      throw new McpError('ERR_STORE_KEY', `A value in Redis (${kindOf(place)}) ${what}. Give all replicas the same keys`)
     }
     try {
       const decipher = createDecipheriv('aes-256-gcm', this.#secretOf(key), bytes.subarray(start - IV_BYTES, start))
@@ -65,9 +84,31 @@ class Sealed implements SealedValues {
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
       return decipher.update(bytes.subarray(start, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     } catch (cause) {
-      throw new McpError('ERR_STORE', `A value in Redis (${kindOf(place)}) was changed, moved, or sealed with another key of the same id`, {
-        cause,
-      })
+      throw new McpError(
+        'ERR_STORE_KEY',
+        `A value in Redis (${kindOf(place)}) was changed, moved, or sealed with another key of the same id`,
+        {
+          cause,
+        },
+      )
+    }
+  }
+
+  /** Keys that come from elsewhere may be there later. The value is not lost. */
+  async #ask<T>(what: keyof KeyRing, keys: () => T | Promise<T>): Promise<T> {
+    try {
+      const answer = await keys()
+      this.#failing.delete(what)
+      return answer
+    } catch (cause) {
+      const error =
+        cause instanceof McpError
+          ? cause
+          : new McpError('ERR_STORE_DOWN', `The keys of the store cannot be reached: ${(cause as Error).message}`, { cause })
+      // Once, until they work again: keys that fail refuse every request.
+      if (!this.#failing.has(what)) console.error(`portico: ${error.message}`)
+      this.#failing.add(what)
+      throw error
     }
   }
 

@@ -7,11 +7,13 @@ import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { LateLeaves } from './late-leaves.ts'
 import type { RedisReplica } from './replica.ts'
+import { cancelCall } from './scripts/cancel-call.ts'
 import { createSession } from './scripts/create-session.ts'
 import { endSession } from './scripts/end-session.ts'
 import { enterSession } from './scripts/enter-session.ts'
 import { forgetCalls } from './scripts/forget-calls.ts'
 import { idleSession } from './scripts/idle-session.ts'
+import { leaveCall } from './scripts/leave-call.ts'
 import { replaceSession } from './scripts/replace-session.ts'
 
 /** A longer name of a request becomes a digest: a client chooses it. */
@@ -19,24 +21,54 @@ const MAX_CALL_CHARS = 64
 
 const fieldOf = (call: string): string => (call.length > MAX_CALL_CHARS ? `digest ${digestOf(call)}` : call)
 
+/** The attempt of a request that was taken over: a replica takes it over once, also if the reply is lost and it tries again. */
+const TAKEN_OVER = 'taken-over'
+
 const placeOf = (sid: string): string => `session ${sid}`
+
+/** As `callText` of the scripts writes it. */
+const isCancelled = (call: Buffer | null | undefined): boolean => call != null && textOf(call).endsWith(' c')
 
 export function redisSessions(context: RedisContext, own: RedisReplica): SessionTable {
   const { connection, keys, values } = context
   const sawLife = (lifeMs: number): void => {
     if (lifeMs > context.longestLifeMs) context.longestLifeMs = lifeMs
   }
-  const forgetCall = async (sid: string, call: string): Promise<void> => {
-    await connection.command('HDEL', keys.session(sid).calls, fieldOf(call))
-  }
-  const late = new LateLeaves(forgetCall)
-  const enter = async (sid: string, call: string, maxCalls: number): Promise<Entered> => {
+  const late = new LateLeaves(async ({ sid, field, replica, attempt }) => {
+    await connection.run(leaveCall, [keys.session(sid).calls], [field, replica, attempt])
+  })
+  const enter = async (sid: string, call: string, maxCalls: number, attempt: string, live: string[] = []): Promise<Entered> => {
     const { session, calls } = keys.session(sid)
-    const reply = await connection.run(enterSession, [session, calls], [fieldOf(call), own.id, maxCalls, call === '' ? '' : randomId()])
+    const reply = await connection.run(enterSession, [session, calls], [fieldOf(call), own.id, maxCalls, attempt, ...live])
     if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'duplicate' | 'full'
-    const [revision, due, life, record] = reply as [number, number, number, Buffer]
+    const [revision, due, life, record, cancelled] = reply as [number, number, number, Buffer, number]
     sawLife(life)
-    return { record: await values.open(record, placeOf(sid)), revision, isTopicRenewalDue: due === 1 }
+    return { record: await values.open(record, placeOf(sid)), revision, isTopicRenewalDue: due === 1, isCancelled: cancelled === 1 }
+  }
+  const register = async (sid: string, call: string, maxCalls: number): Promise<Entered> => {
+    const registration = { sid, field: fieldOf(call), replica: own.id, attempt: randomId() }
+    try {
+      const entered = await enter(sid, call, maxCalls, registration.attempt)
+      if (typeof entered === 'object') late.forget({ ...registration, attempt: '' })
+      return entered
+    } catch (error) {
+      // Perhaps it was registered, and only the reply is missing.
+      late.add(registration)
+      throw error
+    }
+  }
+  /** Removes requests of replicas that are gone. Cancelled ones are kept, and do not count: they must not run again. */
+  const forgetDead = async (sid: string, only: string, maxKept: number, live: string[]): Promise<{ kept: number } | undefined> => {
+    const [removed, kept] = (await connection.run(forgetCalls, [keys.session(sid).calls], [only, maxKept, ...live])) as [number, number]
+    return removed + kept > 0 ? { kept } : undefined
+  }
+  /** A request that was taken over keeps what is noted about it. */
+  const takeOver = async (sid: string, call: string, maxCalls: number): Promise<Entered> => {
+    const live = [own.id, ...(await own.directory()).live]
+    const entered = await enter(sid, call, maxCalls, TAKEN_OVER, live)
+    if (entered !== 'full') return entered
+    const room = await forgetDead(sid, '', maxCalls, live)
+    return room ? enter(sid, call, maxCalls + room.kept, TAKEN_OVER, live) : entered
   }
   const look = async (sid: string, idleMs: number | '', live: string[]): Promise<'gone' | 'ended' | LookedAtSession> => {
     const { session, calls, streams, dirty, stream, log } = keys.session(sid)
@@ -55,28 +87,19 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
         [await values.seal(record, placeOf(sid)), Math.ceil(ttlMs), Math.ceil(maxAgeMs)],
       )
     },
-    enter: async (sid, call, maxCalls) => {
-      if (call === undefined) return enter(sid, '', maxCalls)
+    enter: async (sid, call, maxCalls, isTakenOver) => {
+      if (call === undefined) return enter(sid, '', maxCalls, '')
       await own.join()
-      const entered = await enter(sid, call, maxCalls).catch((error: unknown) => {
-        // Perhaps it was registered, and only the reply is missing.
-        late.add(sid, fieldOf(call))
-        throw error
-      })
+      if (isTakenOver) return takeOver(sid, call, maxCalls)
+      const entered = await register(sid, call, maxCalls)
       if (entered !== 'duplicate' && entered !== 'full') return entered
       // Perhaps the request is one of a replica that died.
       const { live } = await own.directory()
-      const forgotten = await connection.run(forgetCalls, [keys.session(sid).calls], [own.id, ...live])
-      return forgotten === 0 ? entered : enter(sid, call, maxCalls)
+      const only = entered === 'duplicate' ? fieldOf(call) : ''
+      const room = await forgetDead(sid, only, maxCalls, [own.id, ...live])
+      return room ? register(sid, call, maxCalls + room.kept) : entered
     },
-    leave: async (sid, call) => {
-      try {
-        await forgetCall(sid, call)
-      } catch (error) {
-        late.add(sid, fieldOf(call))
-        throw error
-      }
-    },
+    leave: (sid, call) => late.leave({ sid, field: fieldOf(call), replica: own.id, attempt: '' }),
     replace: async (sid, record, revision) => {
       const reply = await connection.run(replaceSession, [keys.session(sid).session], [await values.seal(record, placeOf(sid)), revision])
       return reply === 1
@@ -90,9 +113,14 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       return Promise.all(sids.map(async (sid) => (await look(sid, '', live)) as 'gone' | LookedAtSession))
     },
     endIdle: async (sid, idleMs) => (await look(sid, Math.floor(idleMs), (await own.directory()).live)) === 'ended',
-    runnerOf: async (sid, call) => {
-      const reply = await connection.command('HGET', keys.session(sid).calls, fieldOf(call))
-      return reply === null ? undefined : textOf(reply).split(' ')[0]
+    cancel: async (sid, call) => {
+      const runner = await connection.run(cancelCall, [keys.session(sid).calls], [fieldOf(call)])
+      return runner === null ? undefined : textOf(runner)
+    },
+    cancelled: async (sid, calls) => {
+      if (calls.length === 0) return []
+      const inProgress = (await connection.command('HMGET', keys.session(sid).calls, ...calls.map(fieldOf))) as (Buffer | null)[]
+      return calls.filter((_, at) => isCancelled(inProgress[at]))
     },
   }
 }

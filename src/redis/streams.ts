@@ -2,7 +2,8 @@
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import { randomId } from '../base/bytes.ts'
-import { type Appended, STANDING_STREAM, type StreamEvent, type StreamLogs } from '../store/stream-logs.ts'
+import { type Appended, type EventsRead, STANDING_STREAM, type StreamEvent, type StreamLogs, type TakenOver } from '../store/stream-logs.ts'
+import { isUnreadable } from '../store/unreadable.ts'
 import type { Reply } from './client-library.ts'
 import type { Argument } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
@@ -14,13 +15,14 @@ import { detachReader } from './scripts/detach-reader.ts'
 import { openStream } from './scripts/open-stream.ts'
 import { readEvents } from './scripts/read-events.ts'
 import { takeOver } from './scripts/take-over.ts'
+import { keyIdOf } from './sealed-values.ts'
 import { placeOf } from './stream-place.ts'
 
 /** Commands whose outcome is unknown, because Redis did not answer. */
 const MAX_ATTEMPTS = 10_000
 
 export function redisStreams(context: RedisContext, own: RedisReplica): StreamLogs {
-  const { connection, keys, values } = context
+  const { connection, keys, values, reportUnreadable } = context
   /** Names of commands without a reply. One that was run is recognised when it is tried again. */
   const attempts = new BoundedMap<string, string>(MAX_ATTEMPTS)
   const attempted = async <T>(name: string, run: (attempt: string) => Promise<T>): Promise<T> => {
@@ -37,12 +39,46 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     const { session, dirty, streams, stream, log } = keys.session(sid)
     return { session, dirty, streams, stream: stream + name, log: log + name }
   }
-  const eventsIn = async (sid: string, stream: string, reply: Reply[]): Promise<StreamEvent[]> => {
+  const eventsIn = async (sid: string, stream: string, reply: Reply[], limit: number): Promise<Pick<EventsRead, 'events' | 'next'>> => {
     const place = placeOf('event', sid, stream)
     const events: StreamEvent[] = []
-    for (let at = 0; at < reply.length; at += 2)
-      events.push({ position: textOf(reply[at]), json: await values.open(reply[at + 1] as Buffer, place) })
-    return events
+    for (let at = 0; at < reply.length; at += 2) {
+      try {
+        events.push({ position: textOf(reply[at]), json: await values.open(reply[at + 1] as Buffer, place) })
+      } catch (error) {
+        if (stream !== STANDING_STREAM || !isUnreadable(error)) throw error
+        // Every replica may add notices. One with other keys must not keep the clients from all that follow.
+        reportUnreadable('a notice of another replica cannot be read', error)
+      }
+    }
+    const [found, last] = [reply.length / 2, reply.at(-2)]
+    return { events, next: last && (found === limit || events.length < found) ? textOf(last) : undefined }
+  }
+  /** What a replica left of a request, from the fields of its stream. */
+  const leftIn = async (sid: string, stream: string, fields: Reply[]): Promise<Omit<TakenOver, 'epoch'>> => {
+    const left = { call: '', journal: {}, answers: {}, questions: [] as string[] }
+    for (let at = 0; at < fields.length; at += 2) {
+      const [name, value] = [textOf(fields[at]), fields[at + 1] as Buffer]
+      const key = name.slice(2)
+      if (name === 'call') left.call = await values.open(value, placeOf('call', sid, stream))
+      else if (name.startsWith('q:')) left.questions.push(key)
+      else if (name.startsWith('j:')) Object.assign(left.journal, { [key]: await values.open(value, placeOf('step', sid, stream, key)) })
+      else if (name.startsWith('a:')) Object.assign(left.answers, { [key]: await values.open(value, placeOf('answer', sid, stream, key)) })
+    }
+    return left
+  }
+  const isReadable = async (sid: string, stream: string, fields: Reply[]): Promise<boolean> => {
+    try {
+      await leftIn(sid, stream, fields)
+      return true
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      reportUnreadable('a request of another replica is left to others', error)
+      return false
+    }
+  }
+  const detach = async (sid: string, stream: string, reader: number): Promise<void> => {
+    await connection.run(detachReader, [keysOf(sid, stream).stream], [reader])
   }
   return {
     ...redisQuestions(context, own),
@@ -68,7 +104,11 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       const { maxEvents, maxBytes, maxSessionBytes, endedTtlMs, maxEnded } = bounds
       const args: Argument[] = [own.id, n, epoch ?? '', isLast ? 1 : 0, maxEvents, maxBytes, Math.ceil(endedTtlMs), maxEnded]
       args.push(stream, streamStart, logStart, own.producer, maxSessionBytes, STANDING_STREAM)
-      for (const { json, question = '', coalesce = '' } of events) args.push(await values.seal(json, place), question, coalesce)
+      for (const { json, question = '', coalesce } of events) {
+        const sealed = await values.seal(json, place)
+        // A notice that readers cannot open must not take the place of one that they can.
+        args.push(sealed, question, coalesce === undefined ? '' : `${keyIdOf(sealed)} ${coalesce}`)
+      }
       const reply = await connection.run(appendEvents, [session, key, log, dirty, streams], args)
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
       if (isLast) own.forget(sid, stream)
@@ -76,7 +116,7 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       let next = first
       const positions = [...textOf(marks)].map((mark) => (mark === '1' ? `${ms}-${next++}` : undefined))
       const reader = textOf(readerId) || undefined
-      if (reader !== undefined && reader !== own.id && positions.some(Boolean)) own.hint(reader, { kind: 'wake', sid, stream })
+      if (reader !== undefined && reader !== own.id && (isLast || positions.some(Boolean))) own.hint(reader, { kind: 'wake', sid, stream })
       return { positions, reader }
     },
     attach: async (sid, stream, after, limit) => {
@@ -85,9 +125,16 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       const args = [own.id, after === undefined ? 0 : 1, after ?? '', limit, stream === STANDING_STREAM ? 1 : 0]
       const reply = await connection.run(attachReader, [session, key, log, dirty, streams], args)
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'lost'
-      const [over, reader, owner, previous, events] = reply as [number, number, Buffer, Buffer, Reply[]]
+      const [over, reader, owner, previous, from, events] = reply as [number, number, Buffer, Buffer, Buffer, Reply[]]
       if (previous.length > 0) own.hint(textOf(previous), { kind: 'superseded', sid, stream, reader })
-      return { events: await eventsIn(sid, stream, events), isOver: over === 1, reader, owner: textOf(owner) || undefined }
+      try {
+        const read = await eventsIn(sid, stream, events, limit)
+        return { ...read, isOver: over === 1, reader, owner: textOf(owner) || undefined, from: textOf(from) }
+      } catch (error) {
+        // The client gets nothing here, so this replica is no reader of the stream.
+        await detach(sid, stream, reader).catch(() => {})
+        throw error
+      }
     },
     read: async (sid, stream, reader, after, limit) => {
       const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
@@ -98,15 +145,17 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       )
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'lost' | 'superseded'
       const [over, events] = reply as [number, Reply[]]
-      return { events: await eventsIn(sid, stream, events), isOver: over === 1 }
+      return { ...(await eventsIn(sid, stream, events, limit)), isOver: over === 1 }
     },
-    detach: async (sid, stream, reader) => {
-      await connection.run(detachReader, [keysOf(sid, stream).stream], [reader])
-    },
+    detach,
     takeOver: async (sid, stream, from) => {
       await own.join()
-      await own.note(sid, stream)
       const { session, stream: key, log, streams } = keysOf(sid, stream)
+      // In capitals: ioredis makes an object of the reply to `hgetall`.
+      const before = (await connection.command('HGETALL', key)) as Reply[]
+      // Another replica may have the key. If none takes it in time, this one ends the stream.
+      if (!(await isReadable(sid, stream, before)) && (await own.skipForALease(from))) return undefined
+      await own.note(sid, stream)
       const reply = await attempted(`take ${sid} ${stream} ${from} ${own.id}`, (attempt) =>
         connection.run(takeOver, [session, key, log, streams], [from, own.id, attempt]),
       )
@@ -116,22 +165,13 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
         return undefined
       }
       const [epoch, call, fields] = reply as [number, Buffer, Reply[]]
-      const taken = { epoch, call: '', journal: {}, answers: {}, questions: [] as string[] }
       try {
-        taken.call = await values.open(call, placeOf('call', sid, stream))
+        return { epoch, ...(await leftIn(sid, stream, [Buffer.from('call'), call, ...fields])) }
       } catch (error) {
         // The stream is taken over. Without an owner that ends it, its client would wait for ever.
-        console.error(`portico: a request of another replica cannot be run again: ${(error as Error).message}`)
-        return taken
+        reportUnreadable('a request of another replica cannot be run again', error)
+        return { epoch, call: '', journal: {}, answers: {}, questions: [] }
       }
-      for (let at = 0; at < fields.length; at += 2) {
-        const [name, value] = [textOf(fields[at]), fields[at + 1] as Buffer]
-        const key = name.slice(2)
-        if (name.startsWith('q:')) taken.questions.push(key)
-        else if (name.startsWith('j:')) Object.assign(taken.journal, { [key]: await values.open(value, placeOf('step', sid, stream, key)) })
-        else Object.assign(taken.answers, { [key]: await values.open(value, placeOf('answer', sid, stream, key)) })
-      }
-      return taken
     },
   }
 }

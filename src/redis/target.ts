@@ -25,6 +25,7 @@ const DEFAULT_PORTS = { single: 6379, cluster: 6379, sentinel: 26379 }
  * with `@` is not quoted in parts either: a password with `/` looks like a host and a path.
  */
 export function readTarget(url: string): RedisTarget {
+  if (typeof url !== 'string') return readTarget('')
   const [, scheme, special, credentials, hosts, path] = URL_PARTS.exec(url) ?? []
   const isPublic = !url.includes('@')
   const hint = isPublic ? '' : '. In a name or a password, write / as %2F and @ as %40'

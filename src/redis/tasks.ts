@@ -1,11 +1,10 @@
 /** Tasks in Redis. */
 
-import { Bucket } from '../base/rate.ts'
-import { McpError } from '../protocol/errors.ts'
 import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
 import { expiryOf } from '../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
 import { isFinal } from '../protocol/model/tasks.ts'
+import { isUnreadable } from '../store/unreadable.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { createTask } from './scripts/create-task.ts'
@@ -22,9 +21,6 @@ const LOOK_MS = 1000
 /** Tasks that one call of `neglected` returns. The next call returns more. */
 const MAX_NEGLECTED = 1000
 
-/** How often a task that cannot be opened is reported. */
-const REPORTS = { perSecond: 0.1, burst: 10 }
-
 /** Ids come from clients and become names of keys. */
 const TASK_ID = /^[\w-]{1,64}$/
 
@@ -34,9 +30,8 @@ const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Ma
 const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
 
 export function redisTasks(context: RedisContext, leaseMs: number, limits: RedisTaskLimits = {}): TaskStore {
-  const { connection, keys, values } = context
+  const { connection, keys, values, reportUnreadable } = context
   const bytes = new TaskBytes(context, limits)
-  const reports = new Bucket(REPORTS, Date.now())
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
@@ -47,8 +42,8 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
     try {
       return await readAt(key)
     } catch (error) {
-      if (!(error instanceof McpError) || error.code !== 'ERR_STORE') throw error
-      if (reports.take(Date.now()) === 0) console.error(`portico: a task cannot be read: ${error.message}`)
+      if (!isUnreadable(error)) throw error
+      reportUnreadable('a task cannot be read', error)
       return undefined
     }
   }

@@ -8,7 +8,7 @@ export interface RedisCluster {
   readonly nodes: readonly RedisServer[]
   /** The primary that keeps a key. */
   primaryOf(key: string): Promise<RedisServer>
-  /** All keys of all nodes, once each. */
+  /** All keys of all nodes, once each. Rejects if a node cannot be reached. */
   scan(): Promise<string[]>
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export async function startCluster(primaries = 3): Promise<RedisCluster> {
       return nodes.find((node) => node.port === port)!
     },
     scan: async () => {
-      const names = await Promise.all(nodes.map((node) => node.scan().catch(() => [])))
+      const names = await Promise.all(nodes.map((node) => node.scan()))
       return [...new Set(names.flat())]
     },
     close: async () => {

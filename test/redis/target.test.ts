@@ -48,6 +48,7 @@ test.each([
   ['http://host', 'Expected a URL of Redis'],
   ['redis://', 'Expected a URL of Redis'],
   ['redis://host?x=1', 'Expected a URL of Redis'],
+  [undefined as unknown as string, 'Expected a URL of Redis'],
   ['redis://a,b', 'Several hosts need redis-cluster: or redis-sentinel:'],
   ['redis://a:99999', 'Expected a host and a port'],
   ['redis://a:b', 'Expected a host and a port'],
@@ -101,6 +102,15 @@ test.each([
   [{ leaseMs: Number.NaN }, 'leaseMs must be at least 200; got NaN'],
   [{ timeoutMs: 0 }, 'timeoutMs must be at least 1; got 0'],
   [{ prefix: '{a}:' }, 'prefix must not contain braces, which a cluster reads; got "{a}:"'],
+  [{ prefix: '' }, 'prefix is empty: leave it out for the default, portico:'],
+  [{ keys: null as never }, 'keys must be what keyRing(secret) of portico/server returns'],
 ])('the options %o are refused with a reason', (options, message) => {
   expect(() => redis('redis://host', options)).toThrow(message)
+})
+
+test('a secret in place of keys is refused, and not shown', () => {
+  const keys = 'hunter2 hunter2 hunter2 hunter2 hunter2' as never
+  expect(() => redis('redis://host', { keys })).toThrow(
+    expect.objectContaining({ code: 'ERR_CONFIG', message: 'keys must be what keyRing(secret) of portico/server returns' }),
+  )
 })

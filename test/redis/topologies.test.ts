@@ -10,6 +10,7 @@ import { INSTALL_MS, installPrograms } from '../support/packages.ts'
 import { freePort, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { entered, LIFE, produce, readAll } from './appending.ts'
+import { expectEveryKind, taskOf, useEveryKind } from './every-kind.ts'
 import { type RedisCluster, startCluster } from './redis-cluster.ts'
 
 const folder = mkdtempSync(`${tmpdir()}/portico-redis-`)
@@ -50,19 +51,24 @@ test('tasks in a cluster keep the rules of every store of tasks', async () => {
 }, 60_000)
 
 test('nothing is left on any node of a cluster after replicas have left and sessions have expired', async () => {
-  const { url, scan } = await cluster
-  await until(async () => (await scan()).filter((name) => name.startsWith('left:')).length === 0)
-  const stores = [openStore(url, { prefix: 'left:' }), openStore(url, { prefix: 'left:' })]
-  for (let at = 0; at < 20; at++) {
-    const store = stores[at % 2]!
-    await store.sessions.create(`s${at}`, '{}', { ttlMs: 1500, maxAgeMs: 1500 })
-    await store.topics.add(`t${at}`, `s${at}`, 1000)
-    await store.streams.open(`s${at}`, 'r1', '{}')
-    await store.counters.first(`k${at}`, 1000)
+  const { url, scan, primaryOf } = await cluster
+  const left = async (): Promise<string[]> => (await scan()).filter((name) => name.startsWith('left:'))
+  expect(await left()).toEqual([])
+  const [a, b] = [openStore(url, { prefix: 'left:' }), openStore(url, { prefix: 'left:' })]
+  const gone = openStore(url, { prefix: 'left:' })
+  await gone.sessions.create('gone', '{}', { ttlMs: 1500, maxAgeMs: 1500 })
+  await gone.streams.open('gone', 'r1', '{}')
+  await gone.close()
+  const sids = Array.from({ length: 6 }, (_, at) => `s${at}`)
+  for (const sid of sids) {
+    await useEveryKind(a, b, sid, 1500)
+    await a.tasks.create(taskOf(sid), { perAccount: 9, total: 99 })
   }
-  expect((await scan()).filter((name) => name.startsWith('left:')).length).toBeGreaterThan(60)
-  for (const store of stores) await store.close()
-  await until(async () => (await scan()).filter((name) => name.startsWith('left:')).length === 0, 15_000)
+  expect(await b.replica.claimDead()).toMatchObject({ streams: [{ sid: 'gone' }] })
+  await expectEveryKind(await left(), async (name) => Number(await (await primaryOf(name)).cli('PTTL', name)))
+  for (const sid of sids) await a.tasks.remove(sid, taskOf(sid).taskId)
+  for (const store of [a, b]) await store.close()
+  await until(async () => (await left()).length === 0, 15_000)
 }, 60_000)
 
 test('one replica has at most two connections to each node of a cluster, and two that watch it', async () => {

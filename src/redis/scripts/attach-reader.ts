@@ -4,7 +4,7 @@ import { READ, SESSION, script } from './script.ts'
 
 /**
  * KEYS: session, stream, log, dirty, streams. ARGV: replica, '1' if a position is given, position, limit, '1' for the standing stream.
- * Returns over, number of the reader, owner, reader before, events.
+ * Returns over, number of the reader, owner, reader before, position before the first event, events.
  */
 export const attachReader = script(
   'attach-reader',
@@ -15,15 +15,17 @@ local kept = redis.call('HMGET', KEYS[2], 'owner', 'over', 'dropped', 'given', '
 if ARGV[5] ~= '1' and not kept[1] then return 'gone' end
 local stream = { over = kept[2], dropped = kept[3], given = kept[4], count = kept[6] }
 local skip
+local from = ARGV[3]
 if ARGV[2] == '1' then
   skip = skipTo(stream, KEYS[3], ARGV[3])
   if not skip then return 'lost' end
 else
   skip = skipGiven(stream, KEYS[3])
+  from = numberOf(stream.given) >= numberOf(stream.dropped) and stream.given or stream.dropped or ''
 end
 local number = redis.call('HINCRBY', KEYS[2], 'readers', 1)
 redis.call('HSET', KEYS[2], 'reader', ARGV[1], 'number', number)
 local events, over = readEvents(stream, KEYS[2], KEYS[3], KEYS[4], skip, tonumber(ARGV[4]))
 if stream.over then touch(KEYS[1], text, KEYS[5]) else touch(KEYS[1], text, KEYS[2], KEYS[3], KEYS[4], KEYS[5]) end
-return { over, number, kept[1] or '', kept[5] or '', events }`,
+return { over, number, kept[1] or '', kept[5] or '', from, events }`,
 )

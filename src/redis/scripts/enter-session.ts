@@ -1,20 +1,27 @@
 /** Reads the record of a session, moves its expiry, and registers a request. */
 
-import { SESSION, script } from './script.ts'
+import { CALLS, SESSION, script } from './script.ts'
 
-/** KEYS: session, calls. ARGV: id of the request or '', replica, most requests, attempt. Returns revision, renewal due, life, record. */
+/**
+ * KEYS: session, calls. ARGV: id of the request or '', replica, most requests, attempt; then the replicas that live, if the request is one of a
+ * replica that is gone. Returns revision, renewal due, life, record, cancelled.
+ */
 export const enterSession = script(
   'enter-session',
-  `${SESSION}
+  `${SESSION}${CALLS}
 local text = redis.call('GET', KEYS[1])
 if not text then return 'gone' end
+local cancelled = false
 if ARGV[1] ~= '' then
-  local runner = redis.call('HGET', KEYS[2], ARGV[1])
-  local own = ARGV[2] .. ' ' .. ARGV[4]
+  local runner, attempt
+  runner, attempt, cancelled = readCall(redis.call('HGET', KEYS[2], ARGV[1]))
   -- The client library of a cluster sends a script again after a lost connection.
-  if runner and runner ~= own then return 'duplicate' end
+  local isOwn = runner == ARGV[2] and attempt == ARGV[4]
+  local isLeft = #ARGV > 4
+  for at = 5, #ARGV do isLeft = isLeft and runner ~= ARGV[at] end
+  if runner and not isOwn and not isLeft then return 'duplicate' end
   if not runner and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
-  redis.call('HSET', KEYS[2], ARGV[1], own)
+  redis.call('HSET', KEYS[2], ARGV[1], callText(ARGV[2], ARGV[4], cancelled))
 end
 local time = now()
 local session = head(text)
@@ -26,5 +33,5 @@ if time - session.renewed > session.life / 10 then
   redis.call('SET', KEYS[1], sessionText(session, record), 'KEEPTTL')
 end
 touch(KEYS[1], text, KEYS[2])
-return { session.revision, due, session.life, record }`,
+return { session.revision, due, session.life, record, cancelled and 1 or 0 }`,
 )

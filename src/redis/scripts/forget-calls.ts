@@ -1,16 +1,24 @@
 /** Removes the requests of replicas that are gone. */
 
-import { script } from './script.ts'
+import { CALLS, script } from './script.ts'
 
-/** KEYS: calls. ARGV: the replicas that live. Returns how many were removed. */
+/**
+ * KEYS: calls. ARGV: id of the request to look at, or '' for all; how many cancelled ones to keep, if it is all; the replicas that live. Returns
+ * how many were removed, and how many cancelled ones are left: the replicas that take those over must know that they were cancelled.
+ */
 export const forgetCalls = script(
   'forget-calls',
-  `local lives = {}
-for _, replica in ipairs(ARGV) do lives[replica] = true end
-local removed = 0
+  `${CALLS}
+local lives = {}
+for at = 3, #ARGV do lives[ARGV[at]] = true end
+local removed, kept = 0, 0
 local calls = redis.call('HGETALL', KEYS[1])
 for at = 1, #calls, 2 do
-  if not lives[string.match(calls[at + 1], '^%S+')] then removed = removed + redis.call('HDEL', KEYS[1], calls[at]) end
+  local runner, _, cancelled = readCall(calls[at + 1])
+  if (ARGV[1] == '' or ARGV[1] == calls[at]) and not lives[runner] then
+    if ARGV[1] == '' and cancelled and kept < tonumber(ARGV[2]) then kept = kept + 1
+    else removed = removed + redis.call('HDEL', KEYS[1], calls[at]) end
+  end
 end
-return removed`,
+return { removed, kept }`,
 )

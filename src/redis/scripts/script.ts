@@ -44,6 +44,16 @@ local function touch(key, text, ...)
 end
 `
 
+/** A request in progress: the replica that runs it, the attempt that registered it, and the letter c if its client has cancelled it. */
+export const CALLS = `
+local function readCall(text)
+  if not text then return nil, nil, false end
+  local runner, attempt, mark = string.match(text, '^(%S+) (%S*) ?(%S*)$')
+  return runner, attempt, mark == 'c'
+end
+local function callText(runner, attempt, cancelled) return runner .. ' ' .. attempt .. (cancelled and ' c' or '') end
+`
+
 /**
  * A log is a list, because a stream of Redis takes 4 kB for its first entry. Entries are numbered from 1 without gaps, and \`count\` of the
  * stream is the number of the last. A position is the time and the number of an entry: a number that is given again after a failover has

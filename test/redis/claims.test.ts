@@ -1,0 +1,70 @@
+/** What replicas claim, leave to others, and leave behind. */
+
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services.ts'
+import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import { redisOfFile } from '../support/redis-server.ts'
+
+const server = redisOfFile()
+const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
+
+const opened: RedisStore[] = []
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+})
+
+function openStore(url: string, options: RedisOptions): RedisStore {
+  const store = redis(url, { leaseMs: 60_000, ...options })
+  opened.push(store)
+  return store
+}
+
+function ring(id: string): KeyRing {
+  const key = { id, secret: randomBytes(32) }
+  return { current: () => key, find: (asked) => (asked === id ? key : undefined) }
+}
+
+/** A stream of a replica that has left, and a replica with other keys that has claimed it. */
+async function claimed(url: string, foreignUrl: string, prefix: string) {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const owner = openStore(url, { prefix, keys: ring('a') })
+  await owner.sessions.create('s', '{}', LIFE)
+  await owner.streams.open('s', 'r1', '{}')
+  const { id } = owner.replica
+  await owner.close()
+  const foreign = openStore(foreignUrl, { prefix, keys: ring('b') })
+  expect(await foreign.replica.claimDead()).toMatchObject({ replica: id })
+  return { foreign, claim: `${prefix}{replica:${id}}:claim`, takeOver: () => foreign.streams.takeOver('s', 'r1', id) }
+}
+
+test('a claim that could not be given up is given up at the next attempt', async () => {
+  const { url, cli } = await server()
+  await cli('ACL', 'SETUSER', 'weak', 'on', '>weak', '~*', '+@all', '-del')
+  const { foreign, claim, takeOver } = await claimed(url, url.replace('//', '//weak:weak@'), 'refused:')
+  await expect(takeOver()).rejects.toThrow('Redis refused a command')
+  expect(await cli('GET', claim)).toBe(foreign.replica.id)
+  await cli('ACL', 'SETUSER', 'weak', '+del')
+  expect(await takeOver()).toBeUndefined()
+  expect(await cli('EXISTS', claim)).toBe('0')
+  expect(await foreign.replica.claimDead()).toBeUndefined()
+})
+
+test('a claim that another replica has taken in the meantime is left alone', async () => {
+  const { url, cli } = await server()
+  const { claim, takeOver } = await claimed(url, url, 'taken:')
+  await cli('SET', claim, 'another', 'PX', '60000')
+  expect(await takeOver()).toBeUndefined()
+  expect(await cli('GET', claim)).toBe('another')
+})
+
+test('a replica that leaves a Redis that lost its data leaves nothing that stays for ever', async () => {
+  const { url, cli } = await server()
+  const store = openStore(url, { prefix: 'lost:' })
+  await store.sessions.create('s', '{}', LIFE)
+  await store.streams.open('s', 'r1', '{}')
+  await cli('DEL', 'lost:replicas')
+  await store.close()
+  expect(Number(await cli('PTTL', 'lost:replicas'))).toBeGreaterThan(0)
+})

@@ -1,0 +1,67 @@
+/** What the log says of an outage of Redis, and of wrong keys. */
+
+import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
+import { randomId } from '../../src/base/bytes.ts'
+import { FaultReports } from '../../src/http/server/shared/fault-reports.ts'
+import { redis } from '../../src/redis/index.ts'
+import { keyRing } from '../../src/server/index.ts'
+import { openSession, testServer, until } from '../support/http-service.ts'
+import { redisOfFile } from '../support/redis-server.ts'
+import { type Replicas, serveReplicas } from '../support/replicas.ts'
+
+const server = redisOfFile()
+
+let log: MockInstance<typeof console.error>
+beforeEach(() => {
+  log = vi.spyOn(console, 'error').mockImplementation(() => {})
+})
+afterEach(() => void vi.restoreAllMocks())
+
+const lines = (): string[] => log.mock.calls.map((words) => words.join(' '))
+
+test('the same fault is reported once a minute, and at once after the store worked', () => {
+  let now = 0
+  const reports = new FaultReports({ now: () => now, after: () => ({ cancel: () => {}, hold: () => {} }) })
+  const during = (seconds: number, text: string): number => {
+    log.mockClear()
+    for (const end = now + seconds * 1000; now < end; now += 500) reports.report(new Error(text))
+    return log.mock.calls.length
+  }
+  expect(during(60, 'away')).toBe(1)
+  expect(during(120, 'away')).toBe(2)
+  expect(during(5, 'full')).toBe(1)
+  expect(during(5, 'full')).toBe(0)
+  reports.reset()
+  expect(during(5, 'full')).toBe(1)
+})
+
+test('the log says when Redis can be used again, once', async () => {
+  const redisServer = await server()
+  const store = redis(redisServer.url, { prefix: `${randomId()}:`, leaseMs: 1000, timeoutMs: 200 })
+  await serveReplicas(() => testServer(), { count: 1, stores: [store] })
+  await store.replica.join()
+  expect(lines()).toEqual([])
+  await redisServer.stop('SIGKILL')
+  await until(() => lines().some((line) => line.includes('sessions of several replicas')))
+  await redisServer.start()
+  const back = (): string[] => lines().filter((line) => /^portico: Redis can be used again after \d+ s$/.test(line))
+  await until(() => back().length > 0)
+  await until(() => store.replica.isHeld)
+  expect(back()).toHaveLength(1)
+})
+
+test('a replica with other keys than the rest says so when it starts', async () => {
+  const { url } = await server()
+  const prefix = `${randomId()}:`
+  const [first, second] = ['the first secret, of 32 characters', 'the second secret, of 32 characters'].map((secret) => keyRing(secret))
+  const start = (keys = first): Promise<Replicas> => {
+    const stores = [redis(url, { prefix, leaseMs: 1000, ...(keys && { keys }) })]
+    return serveReplicas(() => testServer({ ...(keys && { keys }) }), { count: 1, stores })
+  }
+  // Now the store has a value that the other one cannot open.
+  await openSession((await start()).url, '2025-11-25')
+  expect(lines()).toEqual([])
+  await start(second)
+  await until(() => lines().length > 0)
+  expect(lines()).toEqual([expect.stringContaining('Give all replicas the same keys')])
+})
