@@ -1,5 +1,6 @@
 /** A server whose requests are recorded, on any transport. */
 
+import { callObserver } from '../base/call-observer.ts'
 import { isObject } from '../base/json.ts'
 import type { KeptText } from '../jsonrpc/kept-text.ts'
 import type { Incoming, Params, RequestMessage } from '../jsonrpc/message.ts'
@@ -23,12 +24,7 @@ export type OnRequest = (record: RequestRecord) => void
  * serveStdio(observed(server, ({ method, target, outcome, durationMs }) => console.error(method, target, outcome, durationMs)))
  */
 export function observed(service: Service, onRequest: OnRequest): Service {
-  // An observer that throws must not fail a request.
-  const report: OnRequest = (record) => {
-    try {
-      onRequest(record)
-    } catch {}
-  }
+  const report: OnRequest = (record) => callObserver(() => onRequest(record))
   return {
     name: service.name,
     versions: service.versions,
@@ -37,9 +33,12 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     hasTool: (name) => service.hasTool(name),
     ...(service.onAnnouncement && { onAnnouncement: service.onAnnouncement.bind(service) }),
     ...(service.onRemoteChange && { onRemoteChange: service.onRemoteChange.bind(service) }),
+    ...(service.onMissedChanges && { onMissedChanges: service.onMissedChanges.bind(service) }),
     ...(service.isRestartable && { isRestartable: service.isRestartable.bind(service) }),
     ...(service.onSessionEnd && { onSessionEnd: service.onSessionEnd.bind(service) }),
     ...(service.shareWith && { shareWith: service.shareWith.bind(service) }),
+    ...(service.useKeys && { useKeys: service.useKeys.bind(service) }),
+    ...(service.useLimits && { useLimits: service.useLimits.bind(service) }),
     answer: (request, outlet, sender) =>
       service.answer(request, new ObservedOutlet(outlet, [request], sender.principal, sender, report), sender),
     open: (options) => new ObservedChannel(service.open(options), options.principal, report, describeClient(options.shared?.state?.client)),

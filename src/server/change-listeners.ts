@@ -1,14 +1,26 @@
 /** The sessions and listen requests that want change notices, with one subscription to the bus for all of them. */
 
+import { callListeners } from '../base/call-observer.ts'
+import { TurnBudget } from '../base/turn-budget.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
 
 export interface ChangeListener {
-  tell(change: Change): void
+  /** If it returns a promise, the client reads slowly: wait for it before many more. */
+  tell(change: Change): undefined | Promise<void>
+  /** Every change without content that the client wants to hear of. */
+  wanted(): Iterable<Change>
 }
+
+/** Notices of `tellAll` in one turn of the event loop, to all listeners together. */
+const NOTICES_PER_TURN = 32
 
 export class ChangeListeners {
   readonly #bus: Bus
   readonly #hearers = new Set<ChangeListener>()
+  /** Those that are being told of everything, and whether they have to be told once more. */
+  readonly #tellingAll = new Map<ChangeListener, boolean>()
+  /** Without it, all notices of all listeners would go out in one turn, and this replica would lose its lease. */
+  readonly #budget = new TurnBudget(NOTICES_PER_TURN)
   #unsubscribe: (() => void) | undefined
 
   constructor(bus: Bus) {
@@ -17,7 +29,10 @@ export class ChangeListeners {
 
   add(hearer: ChangeListener): void {
     this.#hearers.add(hearer)
-    this.#unsubscribe ??= this.#bus.subscribe((change) => this.tell(change))
+    this.#unsubscribe ??= this.#bus.subscribe(
+      (change) => this.tell(change),
+      () => this.tellAll(),
+    )
   }
 
   delete(hearer: ChangeListener): void {
@@ -27,13 +42,32 @@ export class ChangeListeners {
   }
 
   tell(change: Change): void {
+    callListeners(this.#hearers, (hearer) => hearer.tell(change), 'changes')
+  }
+
+  /** Some changes did not arrive. One notice too many does no harm, because the client then reads what it has already. */
+  tellAll(): void {
     for (const hearer of this.#hearers) {
-      try {
-        hearer.tell(change)
-      } catch (error) {
-        // A listener that fails must not stop the others.
-        console.error('portico: a listener for changes failed:', error)
-      }
+      if (this.#tellingAll.has(hearer)) this.#tellingAll.set(hearer, true)
+      else void this.#tellAllTo(hearer)
+    }
+  }
+
+  async #tellAllTo(hearer: ChangeListener): Promise<void> {
+    try {
+      do {
+        this.#tellingAll.set(hearer, false)
+        for (const change of hearer.wanted()) {
+          const turn = this.#budget.take()
+          if (turn) await turn
+          if (!this.#hearers.has(hearer)) return
+          await hearer.tell(change)
+        }
+      } while (this.#tellingAll.get(hearer))
+    } catch (error) {
+      console.error('portico: a listener for changes failed:', error)
+    } finally {
+      this.#tellingAll.delete(hearer)
     }
   }
 }

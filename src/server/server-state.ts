@@ -1,5 +1,6 @@
 /** The state that all channels of one server share: its definition, its features and its limits. */
 
+import { callObserver } from '../base/call-observer.ts'
 import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { Bucket } from '../base/rate.ts'
@@ -254,9 +255,14 @@ export class ServerState implements FeatureEnvironment {
   /** Reports an error to the author of the server, not to the client. */
   report(error: unknown, failure: Failure): void {
     const { onError } = this.#options
-    if (onError) return onError(error, failure)
     const { method, target, reference } = failure
-    console.error(`portico: ${method}${target === undefined ? '' : ` ${target}`} failed${reference && ` (reference ${reference})`}:`, error)
+    const what = `portico: ${method}${target === undefined ? '' : ` ${target}`} failed${reference && ` (reference ${reference})`}:`
+    if (!onError) return console.error(what, error)
+    // The client must get its answer, and the author the error.
+    callObserver(
+      () => onError(error, failure),
+      (fault) => console.error(what, error, '\nportico: onError failed:', fault),
+    )
   }
 
   /**
@@ -272,7 +278,7 @@ export class ServerState implements FeatureEnvironment {
     const what = code === 'ERR_STATE_INVALID' ? 'requestState' : 'cursor'
     const error = new McpError(code, `The ${what} of ${call.method} could not be opened: ${cause}${more}`)
     const { onError } = this.#options
-    if (onError) onError(error, { reference: '', method: call.method, target: targetOf(call) })
+    if (onError) callObserver(() => onError(error, { reference: '', method: call.method, target: targetOf(call) }))
     else console.error(`portico: ${error.message}`)
   }
 

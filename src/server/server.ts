@@ -243,12 +243,17 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
     shareWith: (shared) => {
       serverState.shared = shared
+      // Random keys of this process would keep the others out.
+      if (!serverState.useKeys) shared.useKeys?.(serverState.keys)
     },
     ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     useLimits: (limits) => {
       serverState.limits = withDefaults(serverState.limits, limits)
     },
-    ...(!options.bus && { onRemoteChange: (change) => serverState.changeListeners.tell(change) }),
+    ...(!options.bus && {
+      onRemoteChange: (change) => serverState.changeListeners.tell(change),
+      onMissedChanges: () => serverState.changeListeners.tellAll(),
+    }),
     close,
   }
   explainMethods(server)

@@ -24,6 +24,12 @@ export function changeNotice(change: Change): { method: string; params: Params |
   return { method: `notifications/${change.kind}/list_changed`, params: undefined }
 }
 
+/** The changes of these lists and resources. */
+export const wantedChanges = (hears: (kind: 'tools' | 'prompts' | 'resources') => boolean, uris: Iterable<string>): Change[] => [
+  ...(['tools', 'prompts', 'resources'] as const).filter(hears).map((kind) => ({ kind })),
+  ...[...uris].map((uri) => ({ kind: 'resource' as const, uri })),
+]
+
 const SUBSCRIPTION_CHARS = 64 * 1024
 const CHARS_PER_SUBSCRIPTION = 64
 
@@ -39,6 +45,7 @@ export const covers = (subscribed: string, changed: string): boolean =>
 export class Listener implements ChangeListener {
   readonly #exchange: Exchange
   readonly #filter: SubscriptionFilter
+  readonly #uris: ReadonlySet<string>
   readonly #serverState: ServerState
   readonly #tellsEnd: boolean
   readonly #accepted: readonly AcceptedMember[]
@@ -63,6 +70,7 @@ export class Listener implements ChangeListener {
     this.#accepted = accepted
     this.#filter = honoured(params.notifications, serverState)
     const { resourceSubscriptions = [] } = this.#filter
+    this.#uris = new Set(resourceSubscriptions)
     demand(exchange.outlet.sender as Access, scopesOfAll(resourceSubscriptions, serverState))
     const ids = accepted.flatMap(({ value }) => (Array.isArray(value) ? value.map(String) : []))
     this.#caller = quota.taskAccount
@@ -89,11 +97,15 @@ export class Listener implements ChangeListener {
     })
   }
 
-  tell(change: Change): void {
-    if (!this.#wants(change)) return
+  tell(change: Change): undefined | Promise<void> {
+    if (!this.#wants(change)) return undefined
     const { method, params } = changeNotice(change)
     const about = { [META.subscriptionId]: this.#exchange.id }
-    void this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
+    return this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
+  }
+
+  wanted(): Change[] {
+    return wantedChanges((kind) => this.#filter[`${kind}ListChanged`] === true, this.#uris)
   }
 
   /** Ends the request with a result, so that the client knows that this is not a failure. */
@@ -123,8 +135,8 @@ export class Listener implements ChangeListener {
 
   /** A resource below a subscribed one may need other scopes than that one. */
   #hears(changed: string): boolean {
-    const isCovered = this.#filter.resourceSubscriptions?.some((uri) => covers(uri, changed)) ?? false
-    return isCovered && permits(this.#exchange.outlet.sender as Access, this.#serverState.resources.scopesOf(changed))
+    const isCovered = this.#uris.has(changed) || this.#filter.resourceSubscriptions?.some((uri) => covers(uri, changed))
+    return isCovered === true && permits(this.#exchange.outlet.sender as Access, this.#serverState.resources.scopesOf(changed))
   }
 }
 

@@ -128,3 +128,7 @@ describe('records of requests', () => {
     expect(records[1]?.responseBytes).toBe(Buffer.byteLength(sent.at(-1) as string))
   })
 })
+
+it('lets a transport replace keys and limits of the server', () => {
+  expect(Object.keys(observed(testServer(), () => {}))).toEqual(expect.arrayContaining(['useKeys', 'useLimits']))
+})

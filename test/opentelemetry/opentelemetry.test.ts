@@ -1,9 +1,9 @@
 /** Traces and metrics, with the SDK of OpenTelemetry and exporters in memory. */
 
-import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, createTraceState, metrics, propagation, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { InMemorySpanExporter, NodeTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createHost } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
@@ -162,6 +162,57 @@ describe('a client', () => {
 })
 
 describe('a host', () => {
+  it.each(['2026-07-28', '2025-11-25'])('passes trace, tracestate and baggage on over HTTP, revision %s', async (revision) => {
+    const server = tracedServer()
+    const seen = vi.fn()
+    server.tool('look', {}, (_args, ctx) => {
+      const span = trace.getActiveSpan()?.spanContext()
+      seen({ trace: ctx.trace, state: span?.traceState?.serialize(), baggage: propagation.getActiveBaggage()?.getEntry('user')?.value })
+      return 'seen'
+    })
+    const { url } = await serve(server)
+    await using host = await createHost({
+      folder: folders(),
+      keychain: false,
+      telemetry: hostTelemetry(),
+      policy: { session: [allow('all', { action: ['server.*', 'tool.*'], tier: 'trusted' })] },
+      servers: {
+        far: {
+          transport: { type: 'http', url, headers: {} },
+          revisions: [revision],
+          tier: 'trusted',
+          provenance: [{ client: 'portico', scope: 'ours', file: '' }],
+        },
+      },
+    })
+    await host.enable('far')
+    exporter.reset()
+    const caller = {
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      spanId: '00f067aa0ba902b7',
+      traceFlags: TraceFlags.SAMPLED,
+      traceState: createTraceState('vendor=1'),
+    }
+    const baggage = propagation.createBaggage({ user: { value: 'anna' } })
+    await context.with(propagation.setBaggage(trace.setSpanContext(context.active(), caller), baggage), () =>
+      host.call('far__look', {}, { as: 'person' }),
+    )
+    const [action, sent, served] = [
+      named('host tool.call'),
+      named('tools/call look', SpanKind.CLIENT),
+      named('tools/call look', SpanKind.SERVER),
+    ]
+    expect([action, sent, served].map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(
+      [caller, action.spanContext(), sent.spanContext()].map(({ spanId }) => spanId),
+    )
+    expect(served.spanContext().traceId).toBe(caller.traceId)
+    expect(served.attributes['mcp.protocol.version']).toBe(revision)
+    const traceparent = `00-${caller.traceId}-${sent.spanContext().spanId}-01`
+    expect(seen.mock.calls).toEqual([
+      [{ trace: { traceparent, tracestate: 'vendor=1', baggage: 'user=anna' }, state: 'vendor=1', baggage: 'anna' }],
+    ])
+  })
+
   it('joins its actions with the requests to the server and with the spans of the server', async () => {
     await using host = await createHost({
       folder: folders(),

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { ChangeListeners } from '../../src/server/change-listeners.ts'
 import { type Bus, type Change, createServer } from '../../src/server/index.ts'
+import { expectLinear } from '../support/linear.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 import { recordingOutlet } from '../support/recording-outlet.ts'
@@ -328,6 +330,98 @@ test('changes travel over a bus that replicas share', async () => {
   await listen(raw, 1, { resourceSubscriptions: ['a:1'] })
   one.resourceChanged('a:1')
   await raw.until(({ method }) => method === 'notifications/resources/updated')
+})
+
+test('clients are told of everything that they listen to when a bus says that changes are missing', async () => {
+  let miss = (): void => {}
+  const bus: Bus = {
+    publish: () => {},
+    subscribe: (_listener, onMissed = () => {}) => {
+      miss = onMissed
+      return () => {}
+    },
+  }
+  const server = newServer({ bus })
+  const [listening, session] = [rawChannel(server), rawChannel(server)]
+  await listen(listening, 1, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['a:1', 'a:2'] })
+  await session.initialize('2025-11-25')
+  await session.ask('resources/subscribe', { uri: 'a:3' })
+  const told = ({ out }: typeof listening) =>
+    out
+      .filter(({ method }) => method?.endsWith('changed') || method?.endsWith('updated'))
+      .map(({ method, params }) => params?.uri ?? method)
+  miss()
+  await settle()
+  expect(told(listening)).toEqual(['notifications/tools/list_changed', 'a:1', 'a:2'])
+  expect(told(session)).toEqual(['notifications/tools/list_changed', 'notifications/resources/list_changed', 'a:3'])
+})
+
+test('a slow client is told of everything once more at most, however often changes are missing', async () => {
+  const listeners = new ChangeListeners({ publish: () => {}, subscribe: () => () => {} })
+  const told: string[] = []
+  const reads: (() => void)[] = []
+  listeners.add({
+    tell: ({ kind }) => {
+      told.push(kind)
+      return new Promise((resolve) => reads.push(resolve))
+    },
+    wanted: () => [{ kind: 'tools' }, { kind: 'prompts' }],
+  })
+  for (let i = 0; i < 10; i++) listeners.tellAll()
+  expect(told).toEqual(['tools'])
+  for (let i = 0; i < 10; i++) {
+    reads.shift()?.()
+    await settle()
+  }
+  expect(told).toEqual(['tools', 'prompts', 'tools', 'prompts'])
+})
+
+test('however many listeners are told of everything, one turn of the event loop has few notices', async () => {
+  const listeners = new ChangeListeners({ publish: () => {}, subscribe: () => () => {} })
+  const changes: Change[] = Array.from({ length: 100 }, (_, i) => ({ kind: 'resource', uri: `a:${i}` }))
+  let [inThisTurn, most] = [0, 0]
+  const told = Array.from({ length: 60 }, () => {
+    const own: Change[] = []
+    listeners.add({
+      tell: (change) => {
+        own.push(change)
+        most = Math.max(most, ++inThisTurn)
+        return undefined
+      },
+      wanted: () => changes,
+    })
+    return own
+  })
+  listeners.tellAll()
+  listeners.tellAll()
+  while (told.some(({ length }) => length < 200)) {
+    await new Promise((resolve) => setImmediate(resolve))
+    inThisTurn = 0
+  }
+  // The first notices and those of the next timer may come in one turn.
+  expect(most).toBeLessThanOrEqual(64)
+  for (const own of told) expect(own).toEqual([...changes, ...changes])
+})
+
+test('telling a listener of everything takes time in proportion to its resources', async () => {
+  let change = (_change: Change): void => {}
+  const bus: Bus = {
+    publish: () => {},
+    subscribe: (listener) => {
+      change = listener
+      return () => {}
+    },
+  }
+  const runs = new Map<number, () => void>()
+  for (const size of [500, 1000, 2000, 4000]) {
+    const uris = Array.from({ length: size }, (_, i) => `a:${i}`)
+    await listen(rawChannel(newServer({ bus, limits: { maxSubscriptions: 4000 } })), 1, { resourceSubscriptions: uris })
+    const tell = change
+    runs.set(size, () => {
+      for (const uri of uris) tell({ kind: 'resource', uri })
+    })
+  }
+  expectLinear(500, (size) => runs.get(size) as () => void)
 })
 
 test('without a listen request no change is sent in 2026-07-28', async () => {

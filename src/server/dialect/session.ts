@@ -23,7 +23,7 @@ import type { Question } from '../input/question.ts'
 import { targetOf } from '../middleware.ts'
 import type { Quota } from '../quota.ts'
 import type { ServerState } from '../server-state.ts'
-import { changeNotice, covers, maxSubscriptionChars, tooLong, tooMany } from '../subscriptions.ts'
+import { changeNotice, covers, maxSubscriptionChars, tooLong, tooMany, wantedChanges } from '../subscriptions.ts'
 
 export interface SessionOptions {
   serverState: ServerState
@@ -149,9 +149,9 @@ export class Session implements Dialect {
       .catch(() => {})
     if (!before) return
     const { tools, prompts, resources } = this.#options.serverState
-    if (tools.hasScopes) this.tell({ kind: 'tools' })
-    if (prompts.hasScopes) this.tell({ kind: 'prompts' })
-    if (resources.hasScopes) this.tell({ kind: 'resources' })
+    if (tools.hasScopes) void this.tell({ kind: 'tools' })
+    if (prompts.hasScopes) void this.tell({ kind: 'prompts' })
+    if (resources.hasScopes) void this.tell({ kind: 'resources' })
   }
 
   /** Sends a ping outside of any request of the client. */
@@ -235,41 +235,49 @@ export class Session implements Dialect {
     })
   }
 
-  tell(change: Change): void {
-    if (!this.#isReady) return
-    if (change.kind === 'resource' && !this.#hears(change.uri)) return
+  tell(change: Change): undefined | Promise<void> {
+    if (!this.#isReady) return undefined
+    if (change.kind === 'resource' && !this.#hears(change.uri)) return undefined
     const { method, params } = changeNotice(change)
-    if (change.kind !== 'extension') this.#notify(method, params)
-    else if (this.#options.serverState.additions.some(({ id, isIn }) => id === change.id && isIn(this.revision))) this.#push(method, params)
+    if (change.kind !== 'extension') return this.#notify(method, params)
+    const isKnown = this.#options.serverState.additions.some(({ id, isIn }) => id === change.id && isIn(this.revision))
+    return isKnown ? this.#push(method, params) : undefined
+  }
+
+  wanted(): Change[] {
+    const { serverState } = this.#options
+    return wantedChanges((kind) => serverState[kind].isOffered, this.#subscriptions?.keys() ?? [])
   }
 
   /** A resource below a subscribed one may need other scopes than that one. */
   #hears(changed: string): boolean {
     const { resources } = this.#options.serverState
+    const own = this.#subscriptions?.get(changed)
+    if (own && permits(own, resources.scopesOf(changed))) return true
     for (const [uri, access] of this.#subscriptions ?? []) {
       if (covers(uri, changed) && permits(access, resources.scopesOf(changed))) return true
     }
     return false
   }
 
-  #notify(method: string, params: Params | undefined): void {
-    if (this.revision.has(method)) this.#push(method, params && this.revision.downgradeParams(method, params))
+  #notify(method: string, params: Params | undefined): undefined | Promise<void> {
+    return this.revision.has(method) ? this.#push(method, params && this.revision.downgradeParams(method, params)) : undefined
   }
 
   /** For notifications of extensions, too, which the revision does not name. */
   notify(method: string, params: Params): void {
-    this.#push(method, this.revision.downgradeParams(method, params))
+    void this.#push(method, this.revision.downgradeParams(method, params))
   }
 
-  #push(method: string, params: Params | undefined): void {
-    void this.#options.outlet.push(notificationJson(method, params))
+  #push(method: string, params: Params | undefined): undefined | Promise<void> {
+    return this.#options.outlet.push(notificationJson(method, params))
   }
 
   /** Notifies the client when the person has finished. Other replicas may hear of it first. */
   async #openPage(elicitationId: string): Promise<void> {
     const { shared, serverState } = this.#options
     const method = 'notifications/elicitation/complete'
-    if (!shared) serverState.openPages.add(elicitationId, () => this.#notify(method, { elicitationId }))
+    if (!shared) serverState.openPages.add(elicitationId, () => void this.#notify(method, { elicitationId }))
     else if (this.revision.has(method))
       await shared.openPage(elicitationId, notificationJson(method, this.revision.downgradeParams(method, { elicitationId })))
   }
