@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { randomId } from '../../src/base/bytes.ts'
-import { redis } from '../../src/redis/index.ts'
 import type { SharedStore } from '../../src/store/index.ts'
 import { httpStream } from '../support/http-requests.ts'
 import { askModern, byHeader, callTool, type HttpSession, modern, openSession, sessionAt, until } from '../support/http-service.ts'
@@ -14,6 +13,7 @@ import { envelope, type Message } from '../support/raw-channel.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../support/replicas.ts'
 import { storeLine } from '../support/store-line.ts'
+import { storesInRedis } from '../support/stores-in-redis.ts'
 import { ABLE, type TaskServer, taskServer } from './task-server.ts'
 
 const server = redisOfFile()
@@ -25,14 +25,7 @@ const LEASE_MS = 1500
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
   ['another process, as workers use it', async (count) => storesInMemory(count).map((each) => storeLine(each).store)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await server()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
-    },
-  ],
+  ['Redis', storesInRedis(server)],
 ]
 
 const at = (url: string | undefined, { id, headers }: HttpSession): HttpSession => sessionAt(url as string, id, headers)

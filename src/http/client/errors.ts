@@ -16,8 +16,14 @@ export function networkFault(server: string, error: unknown): McpError {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new McpError('ERR_LIMIT', `${server} sent more than ${MAX_HEADER_BYTES} bytes of headers`)
   if (code !== undefined && TIMEOUTS.has(code))
     return new McpError('ERR_TIMEOUT', `${server} did not answer in time: ${message}`, { cause: error })
-  return new McpError('ERR_NETWORK', `${server} could not be reached, or the connection broke: ${message}`, { cause: error })
+  return new McpError('ERR_NETWORK', `${server} ${BROKE}${message}`, { cause: error })
 }
+
+const BROKE = 'could not be reached, or the connection broke: '
+
+/** The text of a fault, for a sentence about the same server. */
+export const reasonOf = (server: string, { message }: McpError): string =>
+  message.replaceAll(`${server} ${BROKE}`, '').replaceAll(`${server}: `, '')
 
 /** @param what describes what the server sent */
 export const limitFault = (server: string, what: string, limit: keyof HttpClientLimits): McpError =>

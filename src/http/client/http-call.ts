@@ -8,7 +8,7 @@ import { McpError } from '../../protocol/errors.ts'
 import type { About } from '../../protocol/interfaces/link.ts'
 import { BodyText } from './body-text.ts'
 import { classifyRefusal, isOpening, statusName } from './classify-refusal.ts'
-import { answerFault } from './errors.ts'
+import { answerFault, reasonOf } from './errors.ts'
 import { EventReader } from './event-reader.ts'
 import { getHeaders, mediaTypeOf } from './headers.ts'
 import type { ResponseHandler, Sending } from './http-request.ts'
@@ -201,7 +201,7 @@ export class HttpCall implements ResponseHandler {
   /** @param cause why the stream could not be reopened */
   #brokenFault(cause: McpError | undefined): McpError {
     const message = `${this.#link.connection.server} ended the stream of ${this.about.method} before its answer`
-    return new McpError('ERR_CLOSED', cause ? `${message}: ${cause.message}` : message, { cause })
+    return new McpError('ERR_CLOSED', cause ? `${message}: ${reasonOf(this.#link.connection.server, cause)}` : message, { cause })
   }
 }
 

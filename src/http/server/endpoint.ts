@@ -1,5 +1,6 @@
 /** The MCP endpoint: checks a request, authenticates its caller, reads the message, and passes it to the part that answers it. */
 
+import { callObserver } from '../../base/call-observer.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
@@ -127,6 +128,7 @@ export class Endpoint {
       usageOf: (principal, address) => this.#usages.of(principal, address),
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
       refuse: (reply, refusal) => this.#refuse(reply, refusal),
+      onTakenOver: (counts) => this.#operations?.takenOver(counts),
     })
     this.checks.set('keys', this.#replica.checkKeys)
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
@@ -366,9 +368,7 @@ export class Endpoint {
 
   /** A logger that throws must not let any request bring the process down. */
   #report(what: Refused): void {
-    try {
-      this.#options.onRefused?.(what)
-    } catch {}
+    callObserver(() => this.#options.onRefused?.(what))
   }
 }
 

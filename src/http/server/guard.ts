@@ -1,10 +1,10 @@
 /** Checks Host, Origin and the number of headers before anything else of a request is read. */
 
+import { HOST_HEADER } from '../../base/address/names.ts'
 import type { HttpOptions } from './options.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import type { Headers, HttpRequestView } from './runtime/request-reply.ts'
 
-const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** Clients and proxies send a few dozen headers. A fixed maximum bounds the work for each request. */
@@ -57,7 +57,7 @@ export class Guard {
     }
     if (host === this.#good[kind]) return undefined
     if (this.#options.dangerouslyAllowAnyHost) return undefined
-    const parts = HOST.exec(host)
+    const parts = HOST_HEADER.exec(host)
     if (!parts) return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))}`, HOST_KIND)
     if (!this.#isServed(host.toLowerCase(), (parts[1] as string).toLowerCase(), kind))
       return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts)`, HOST_KIND)

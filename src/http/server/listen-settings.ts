@@ -1,12 +1,15 @@
 /** Checks the options of `listen` and fills in their defaults. */
 
 import type { AddressInfo } from 'node:net'
+import { isEndpointPath, PATH_RULES } from '../../base/address/endpoint-path.ts'
 import { isLoopbackAddress } from '../../base/address/loopback.ts'
 import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { mergeOptions } from '../../protocol/with-defaults.ts'
+import { checkHttpOptions } from './check-options.ts'
+import { expectOption, expectSecretOption, isObject, isSwitch } from './expect-option.ts'
 import type { ListenOptions } from './listen-options.ts'
-import { checkHttpOptions, HTTP_MEMBERS, type HttpOptions } from './options.ts'
+import { HTTP_MEMBERS, type HttpOptions } from './options.ts'
 
 type Defaulted = 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs'
 
@@ -20,6 +23,11 @@ const DEFAULTS: Required<Pick<ListenOptions, Defaulted>> = {
   maxConnectionsPerAddress: 256,
   graceMs: 10_000,
 }
+
+/** The longest time that a timer supports. A longer one would end at once. */
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1
+/** More would only compete for the machine. */
+const MAX_WORKERS = 256
 
 const MEMBERS: Members<ListenOptions> = {
   port: 1,
@@ -36,9 +44,28 @@ const MEMBERS: Members<ListenOptions> = {
 
 /** Refuses unknown options: with a slip a server could be public, or run in one process only. */
 export function checkListenOptions(options: ListenOptions): void {
+  if ('keys' in options) throw new McpError('ERR_DEFINITION', 'listen: keys belong to the server: createServer({ keys: keyRing(secret) })')
   checkMembers('listen', options, MEMBERS)
   checkHttpOptions(options)
+  const { port, host, path, tls, maxConnections, maxConnectionsPerAddress, graceMs, handleSignals, workers } = options
+  expectOption('port', port, isPort, 'a whole number from 0 to 65535')
+  expectOption('host', host, (value) => typeof value === 'string' && value !== '', 'an address such as "127.0.0.1"')
+  expectOption('path', path, (value) => typeof value === 'string', 'a text such as "/mcp"')
+  expectSecretOption('tls', tls, isObject, '{ cert, key }')
+  expectOption('maxConnections', maxConnections, isCount, 'a number that is at least 1')
+  if (maxConnectionsPerAddress !== false) {
+    expectOption('maxConnectionsPerAddress', maxConnectionsPerAddress, isCount, 'a number that is at least 1, or false')
+  }
+  expectOption('graceMs', graceMs, isTime, `a number from 0 to ${MAX_TIMEOUT_MS}`)
+  expectOption('handleSignals', handleSignals, isSwitch, 'true or false')
+  expectOption('workers', workers, isWorkers, `'auto' or a number from 1 to ${MAX_WORKERS}`)
 }
+
+const isPort = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
+const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 1
+const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_TIMEOUT_MS
+const isWorkers = (value: unknown): boolean =>
+  value === 'auto' || (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_WORKERS)
 
 export function settingsOf(options: ListenOptions): ListenSettings {
   // Behind a proxy every connection comes from the same address.
@@ -61,7 +88,7 @@ export function isOperation(path: string, { health, metrics }: HttpOptions): boo
 
 function checkPath({ path, legacySse, ...options }: ListenOptions & { path: string }): void {
   if (isOperation(path, options)) throw new McpError('ERR_DEFINITION', `${path} serves health or metrics: choose another path`)
-  if (!path.startsWith('/')) throw new McpError('ERR_DEFINITION', `The path must begin with a slash, not ${JSON.stringify(path)}`)
+  if (!isEndpointPath(path)) throw new McpError('ERR_DEFINITION', `The path must ${PATH_RULES}, not ${JSON.stringify(path)}`)
   if (legacySse !== false && path.endsWith('/messages')) {
     throw new McpError(
       'ERR_DEFINITION',

@@ -1,16 +1,23 @@
 /** Serves at a port of this machine. */
 
 import cluster from 'node:cluster'
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
-import { checkListenOptions, isOperation, settingsOf, urlOf } from './listen-settings.ts'
+import { checkListenOptions, isOperation, MAX_TIMEOUT_MS, settingsOf, urlOf } from './listen-settings.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions, warnWithoutKeys } from './options.ts'
 import { pathOf } from './request-path.ts'
 import { NodeRequestReply } from './runtime/node.ts'
@@ -20,8 +27,6 @@ import { followSignals, Shutdown } from './shutdown.ts'
 /** How long the head of a request may take. */
 const HEADERS_TIMEOUT_MS = 10_000
 const SWEEP_MS = 5_000
-/** The longest time that a timer supports. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 /** Longer than load balancers usually keep a connection, so that the server never closes one under a request. */
 const KEEP_ALIVE_MS = 65_000
 const MAX_HEADER_BYTES = 16 * 1024
@@ -73,7 +78,7 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
     noDelay: true,
   }
   const server: HttpServer = settings.tls
-    ? createHttpsServer({ ...serverOptions, ...settings.tls, minVersion: 'TLSv1.2' }, onRequest)
+    ? httpsServer({ ...serverOptions, ...settings.tls, minVersion: 'TLSv1.2' }, onRequest)
     : createHttpServer(serverOptions, onRequest)
   // A client may close its side of the connection and still wait for the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -90,6 +95,15 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
     worker: undefined,
     closed: shutdown.closed,
     close: () => shutdown.close(),
+  }
+}
+
+function httpsServer(options: HttpsOptions, onRequest: RequestListener): HttpServer {
+  try {
+    return createHttpsServer(options, onRequest)
+  } catch (cause) {
+    // OpenSSL says what is wrong, but not with which option. It shows no secret.
+    throw new McpError('ERR_DEFINITION', `tls.cert and tls.key cannot be used: ${(cause as Error).message}`, { cause })
   }
 }
 

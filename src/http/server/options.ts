@@ -4,7 +4,7 @@ import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
 import type { RequestRecord } from '../../observability/request-record.ts'
-import { checkMembers, type Members } from '../../protocol/check-members.ts'
+import type { Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
@@ -81,7 +81,10 @@ export interface HttpOptions {
    * at a loopback address only, or callers must authenticate.
    */
   allowedHosts?: readonly string[]
-  /** Origins of web pages that may call the server, such as `https://app.example.com`. Its own origin is always allowed. */
+  /**
+   * Origins of web pages that may call the server, such as `https://app.example.com`. Its own origin is always allowed. `null` allows
+   * every sandboxed page of every site.
+   */
   allowedOrigins?: readonly string[]
   /** Accepts every Host header. Every web page that a person visits can then call the server through their browser. */
   dangerouslyAllowAnyHost?: boolean
@@ -169,24 +172,24 @@ export const HTTP_MEMBERS: Members<HttpOptions> = {
   onRefused: 1,
 }
 
-/** Refuses unknown options of health and metrics. */
-export function checkHttpOptions({ health, metrics }: HttpOptions): void {
-  if (typeof health === 'object') checkMembers('health', health, { checks: 1 })
-  if (typeof metrics === 'object') checkMembers('metrics', metrics, { token: 1 })
-}
-
 /** Replicas with random keys cannot open the state and the cursors of each other. It is better to say so before the first client meets it. */
 export function warnWithoutKeys({ useKeys }: Service, { store }: HttpOptions): void {
   // A store of one process has no other replicas.
   if (!useKeys || !store || 'another' in store) return
   console.error(
-    'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another. Give all replicas createServer({ keys: keyRing(secret) })',
+    'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another, and the store holds plain text unless it has keys. Give all replicas createServer({ keys: keyRing(secret) })',
   )
 }
+
+/** A larger number is a slip. It would believe what clients say about their address. */
+const MAX_PROXIES = 16
 
 /** The number of trusted proxies. */
 export function countProxies(trustProxy: boolean | number | undefined): number {
   const count = Number(trustProxy ?? 0)
-  if (Number.isInteger(count) && count >= 0) return count
-  throw new McpError('ERR_DEFINITION', `trustProxy must be true, false or the number of proxies, not ${String(trustProxy)}`)
+  if (Number.isInteger(count) && count >= 0 && count <= MAX_PROXIES) return count
+  throw new McpError(
+    'ERR_DEFINITION',
+    `trustProxy must be true, false or the number of proxies, at most ${MAX_PROXIES}, not ${String(trustProxy)}`,
+  )
 }

@@ -148,6 +148,18 @@ describe('the stream of a call', () => {
     await client.ping()
   })
 
+  test('a call stream whose server goes away ends the call with one sentence', async () => {
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => (headers['last-event-id'] === undefined ? answer.status(405) : void answer.response.destroy()),
+      'tools/call': (_, answer) => answer.events().raw('retry: 1\nid: e1\ndata:\n\n').end(),
+    })
+    const { client } = await openSession(server)
+    const { code, message } = (await failureOf(client.call('echo', {}))) as { code: string; message: string }
+    expect(code).toBe('ERR_CLOSED')
+    expect(message).toMatch(/^http:\S+ ended the stream of tools\/call before its answer: \w/)
+    expect(message).not.toContain('could not be reached')
+  })
+
   test('a call stream that cannot be resumed ends the call with an error that says why', async () => {
     const refusing = (status: number): Script => ({
       GET: ({ headers }, answer) => answer.status(headers['last-event-id'] === undefined ? 405 : status),

@@ -1,8 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer as createNodeServer, type Server as NodeServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { serve as serveHono } from '@hono/node-server'
 import express from 'express'
@@ -25,6 +21,7 @@ import {
   WATCHED,
 } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
+import { selfSigned } from '../../support/self-signed.ts'
 
 const USUAL_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
@@ -221,16 +218,6 @@ test('a body that was read by other middleware and not passed on is an empty mes
 })
 
 describe('https', () => {
-  function selfSigned(): { key: string; cert: string } {
-    const folder = mkdtempSync(join(tmpdir(), 'portico-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-    const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', ...subject]
-    execFileSync(process.env.OPENSSL ?? 'openssl', [...args, '-keyout', key, '-out', cert], { stdio: 'ignore' })
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
-  }
-
   test('https is served with a key and a certificate, from TLS 1.2 on', async () => {
     const tls = selfSigned()
     const { url, port } = await serve(testServer(), { tls })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { httpHandler, type RequestRecord } from '../../../src/http/index.ts'
+import { type HealthProblem, httpHandler, type RequestRecord } from '../../../src/http/index.ts'
 import { type HttpCall, http } from '../../support/http-requests.ts'
 import { askModern, byHeader, callTool, holdingServer, modern, openSession, serve, testServer, until } from '../../support/http-service.ts'
 
@@ -186,6 +186,14 @@ describe('metrics', () => {
     await held
   })
 
+  it('says that the server is not ready while a check is down', async () => {
+    let problem: HealthProblem | undefined = { state: 'down', reason: 'no disk' }
+    const { url } = await serve(testServer(), { metrics: true, health: { checks: { disk: () => problem } } })
+    expect(metricOf(await scrape(url), 'portico_ready')).toBe(0)
+    problem = undefined
+    await expect.poll(async () => metricOf(await scrape(url), 'portico_ready')).toBe(1)
+  })
+
   it('keeps the number of series bounded, whatever clients send', async () => {
     const server = testServer()
     const handles = Array.from({ length: 700 }, (_, i) => server.tool(`tool-${i}`, {}, () => 'x'))
@@ -200,12 +208,12 @@ describe('metrics', () => {
   })
 
   it('needs the token if one is set', async () => {
-    const { url } = await serve(testServer(), { metrics: { token: 's3cret' } })
+    const { url } = await serve(testServer(), { metrics: { token: 's3cret-of-the-scraper' } })
     const at = new URL('/metrics', url).href
     const status = async (headers: Record<string, string>): Promise<number> => (await http(at, { ...GET, headers })).status
     expect(await status({})).toBe(401)
     expect(await status({ authorization: 'Bearer wrong!' })).toBe(401)
-    expect(await status({ authorization: 'Bearer s3cret' })).toBe(200)
+    expect(await status({ authorization: 'Bearer s3cret-of-the-scraper' })).toBe(200)
   })
 
   it('serves health and metrics with web requests, too', async () => {
@@ -261,5 +269,36 @@ describe('records of requests', () => {
       },
     })
     expect((await askModern(url, callTool('hi'))).status).toBe(200)
+  })
+
+  it('goes on if a function for records, refusals or errors throws or rejects', async () => {
+    const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const unhandled: unknown[] = []
+    const note = (fault: unknown): void => void unhandled.push(fault)
+    process.on('unhandledRejection', note)
+    const throws = (): never => {
+      throw new Error('no disk')
+    }
+    const rejects = async (): Promise<void> => throws()
+    try {
+      for (const broken of [throws, rejects]) {
+        lines.mockClear()
+        const server = testServer({ onError: broken })
+        server.resource('a:1', { name: 'a' }, () => {
+          throw new Error('the cause')
+        })
+        const { url } = await serve(server, { onRequest: broken, onRefused: broken })
+        expect((await askModern(url, { method: 'resources/read', params: { uri: 'a:1' } })).text).toContain('Internal error (reference')
+        expect((await http(url, { body: 'no JSON' })).status).toBe(400)
+        await until(() => lines.mock.calls.length > 0)
+        const said = lines.mock.calls.flat().map(String)
+        expect(said).toEqual(expect.arrayContaining(['Error: the cause', 'Error: no disk']))
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      expect(unhandled).toEqual([])
+    } finally {
+      process.off('unhandledRejection', note)
+      lines.mockRestore()
+    }
   })
 })

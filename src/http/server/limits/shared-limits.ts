@@ -120,7 +120,11 @@ const services = new WeakMap<SharedStore, SharedServices>()
 
 /** What a server shares through a store. One for each store, so that all its endpoints count together. */
 export function servicesOf(store: SharedStore): SharedServices {
-  const kept = services.get(store) ?? { rates: new BatchedRates(store.counters), tasks: store.tasks }
+  const kept = services.get(store) ?? {
+    rates: new BatchedRates(store.counters),
+    tasks: store.tasks,
+    useKeys: (keys) => store.useKeys?.(keys),
+  }
   services.set(store, kept)
   return kept
 }

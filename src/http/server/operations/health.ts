@@ -15,20 +15,20 @@ export type HealthCheck = () => HealthProblem | undefined | Promise<HealthProble
 
 /** Options of `health`. */
 export interface HealthOptions {
-  /** Checks of your own, by name. A check has 750 ms, and its answer is used for one second. */
+  /** Checks of your own, by name; not `capacity`, `workers`, or with a store `store` and `keys`. A check has 750 ms, and its answer is used for one second. */
   checks?: Readonly<Record<string, HealthCheck>>
 }
 
 /** Options of `metrics`. */
 export interface MetricsOptions {
-  /** A scraper must send it as a bearer token. Default: no token is needed. */
+  /** A scraper must send it as a bearer token, of at least 16 characters. Default: no token is needed. */
   token?: string
 }
 
 /** How a worker answers with the metrics of all workers. */
 export interface GatheredMetricsOptions extends MetricsOptions {
   /** Called once, with a function that reads the metrics of this process. */
-  serve(own: () => MetricFamily[]): void
+  serve(own: () => Promise<MetricFamily[]>): void
   /** The metrics of all processes. */
   gather(): Promise<MetricFamily[]>
 }

@@ -9,6 +9,7 @@ import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { HttpOptions } from '../options.ts'
 import { JSON_TYPE, type Refusal, refusalJson, refuse } from '../refusal.ts'
 import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
+import type { TakenOverCounts } from '../shared/dead-replicas.ts'
 import { SESSIONS } from '../shared/session-topics.ts'
 import type { GatheredMetricsOptions } from './health.ts'
 import { OperatorGuard } from './operator-guard.ts'
@@ -29,6 +30,7 @@ export class Operations {
   readonly #gather: GatheredMetricsOptions['gather'] | undefined
   /** By reason and status. */
   readonly #refusals = new Map<string, number>()
+  readonly #takenOver: TakenOverCounts = { runAgain: 0, lost: 0 }
   readonly #pages = new Map<string, Page>()
   #store: StoreMetrics | undefined
   #process: { families(): Iterable<MetricFamily>; stop(): void } | undefined
@@ -41,7 +43,7 @@ export class Operations {
     const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
     this.#token = token
     this.#gather = gather
-    serve?.(() => [...this.#families()])
+    serve?.(() => this.#ownFamilies())
     if (health) {
       this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
       this.#pages.set('readyz', () => this.#ready())
@@ -57,7 +59,7 @@ export class Operations {
       counting || options.onRequest
         ? observed(service, (record) => {
             counting?.add(record)
-            options.onRequest?.(record)
+            return options.onRequest?.(record)
           })
         : service
   }
@@ -80,9 +82,15 @@ export class Operations {
     const refusal = this.#guard.check(request)
     if (refusal) send(reply, refusal)
     else
-      void page(request).then(({ status, headers, body }) => {
-        if (!reply.isGone) reply.send(status, { ...headers, ...NOT_KEPT }, body)
-      })
+      void page(request).then(
+        ({ status, headers, body }) => {
+          if (!reply.isGone) reply.send(status, { ...headers, ...NOT_KEPT }, body)
+        },
+        (error: unknown) => {
+          console.error(`portico: /${segment} failed:`, error)
+          send(reply, refuse(500, 'Internal error'))
+        },
+      )
     return true
   }
 
@@ -95,6 +103,11 @@ export class Operations {
     if (!this.#metrics) return
     count(this.#refusals, `${kind ?? (limit === undefined ? (REASONS[status] ?? 'other') : 'limit')} ${status}`)
     if (limit !== undefined) this.#metrics.limitReached(limit)
+  }
+
+  takenOver({ runAgain, lost }: TakenOverCounts): void {
+    this.#takenOver.runAgain += runAgain
+    this.#takenOver.lost += lost
   }
 
   close(): void {
@@ -112,12 +125,17 @@ export class Operations {
       const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
       return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
     }
-    const families = [...((await this.#gather?.()) ?? this.#families()), ...((await this.#store?.sessions()) ?? [])]
+    const families = [...(await (this.#gather?.() ?? this.#ownFamilies())), ...((await this.#store?.sessions()) ?? [])]
     return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(families) }
   }
 
-  *#families(): Iterable<MetricFamily> {
-    const { counts, isReady } = this.#endpoint
+  async #ownFamilies(): Promise<MetricFamily[]> {
+    const { status } = await this.#readiness.read()
+    return [...this.#families(status !== 'down')]
+  }
+
+  *#families(isReady: boolean): Iterable<MetricFamily> {
+    const { counts } = this.#endpoint
     yield* (this.#metrics as RequestMetrics).families()
     yield {
       name: 'portico_refusals_total',
@@ -138,8 +156,20 @@ export class Operations {
     yield gauge('portico_callers', 'Principals and addresses with something in progress.', counts.callers)
     yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
     yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
-    yield gauge('portico_ready', '1 while new requests are accepted, 0 during the shutdown.', isReady ? 1 : 0)
-    if (this.#store) yield* this.#store.families()
+    yield gauge('portico_ready', '1 if /readyz answers 200, 0 if it answers 503.', isReady ? 1 : 0)
+    if (this.#store) {
+      yield* this.#store.families()
+      yield byLabel(
+        'counter',
+        'portico_taken_over_requests_total',
+        'Requests of replicas that ended, by what became of them here.',
+        'outcome',
+        [
+          ['run_again', this.#takenOver.runAgain],
+          ['replica_lost', this.#takenOver.lost],
+        ],
+      )
+    }
     if (this.#process) yield* this.#process.families()
   }
 

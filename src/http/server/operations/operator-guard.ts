@@ -1,10 +1,10 @@
 /** Checks who may read health and metrics: requests to a known host name, and probes to the address of this machine. */
 
+import { HOST_HEADER } from '../../../base/address/names.ts'
 import type { HttpOptions } from '../options.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 import type { HttpRequestView } from '../runtime/request-reply.ts'
 
-const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 export class OperatorGuard {
@@ -24,7 +24,7 @@ export class OperatorGuard {
     if (request.header('origin') !== undefined) return refuse(403, 'Web pages may not read this path')
     if (this.#allowsAny) return undefined
     const host = request.header('host')?.toLowerCase() ?? ''
-    const name = HOST.exec(host)?.[1]
+    const name = HOST_HEADER.exec(host)?.[1]
     if (name === undefined || request.count('host') !== 1 || !request.url.startsWith('/')) return refuse(403, 'Host not allowed')
     if (this.#hosts.has(host) || this.#hosts.has(name)) return undefined
     if (request.isLocal !== false && LOOPBACK_NAMES.has(name)) return undefined

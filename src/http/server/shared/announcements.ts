@@ -1,10 +1,14 @@
 /** Passes on what this process tells clients outside of their requests: to the sessions of all replicas, and to the other replicas. */
 
+import { randomId } from '../../../base/bytes.ts'
 import { notificationJson } from '../../../jsonrpc/write.ts'
+import type { Change } from '../../../protocol/interfaces/replaceable-services.ts'
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
+import { Patience } from './patience.ts'
+import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { logTopics, READY, readMember, resourceTopics } from './session-topics.ts'
-import { appendStanding } from './standing-stream.ts'
+import type { StandingEvent } from './standing-stream.ts'
 
 /** Announcements of one kind that wait. More are dropped: a process that announces so many overloads its clients. */
 const MAX_WAITING = 1000
@@ -16,15 +20,29 @@ const APPENDS = 64
 export class Announcements {
   readonly #services: ReplicaServices
   readonly #waiting: { announcement: Announcement; chars: number }[] = []
+  /** Changes without content that wait. The same change is not added again. */
+  readonly #waitingChanges = new Set<string>()
   /** By kind, so that the notices about tasks of one client do not displace all others. */
   readonly #kinds = new Map<string, { count: number; chars: number }>()
+  readonly #patience: Patience
+  /** While the store does not answer, a command is sent again, also after this replica has lost its lease. */
+  readonly #untilHeard = <T>(command: () => Promise<T>): Promise<T> => this.#patience.untilHeard(command)
   #isSending = false
+  #isStopped = false
 
   constructor(services: ReplicaServices) {
     this.#services = services
+    this.#patience = new Patience(services, () => this.#isStopped)
+  }
+
+  /** Nothing is sent again from now on, because this replica ends. */
+  stop(): void {
+    this.#isStopped = true
   }
 
   add(announcement: Announcement): void {
+    const change = plainChangeOf(announcement)
+    if (change !== undefined && this.#waitingChanges.has(change)) return
     const kind = kindOf(announcement)
     const chars = charsOf(announcement)
     const of = this.#kinds.get(kind) ?? { count: 0, chars: 0 }
@@ -35,12 +53,15 @@ export class Announcements {
     }
     this.#kinds.set(kind, { count: of.count + 1, chars: of.chars + chars })
     this.#waiting.push({ announcement, chars })
+    if (change !== undefined) this.#waitingChanges.add(change)
     if (!this.#isSending) void this.#sendAll()
   }
 
   async #sendAll(): Promise<void> {
     this.#isSending = true
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const change = plainChangeOf(next.announcement)
+      if (change !== undefined) this.#waitingChanges.delete(change)
       const kind = kindOf(next.announcement)
       const { count, chars } = this.#kinds.get(kind) ?? { count: 1, chars: next.chars }
       this.#kinds.set(kind, { count: count - 1, chars: chars - next.chars })
@@ -54,17 +75,35 @@ export class Announcements {
   }
 
   async #send(announcement: Announcement): Promise<void> {
+    this.#patience.begin()
     if (announcement.kind === 'log') {
       for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json })
       return
     }
-    if (announcement.kind === 'page') {
-      const page = await this.#services.pages.take(announcement.elicitationId)
-      if (page) await appendStanding(page.sid, { json: page.json }, this.#services)
-      return
+    if (announcement.kind === 'page') return this.#sendPage(announcement.elicitationId)
+    // The other replicas are told even if the sessions cannot be, and the sessions even if the other replicas cannot be.
+    await Promise.all([this.#broadcast(announcement.change), this.#tellSessions(announcement)])
+  }
+
+  async #sendPage(elicitationId: string): Promise<void> {
+    const { pages, standing } = this.#services
+    const taker = randomId()
+    const page = await this.#untilHeard(() => pages.take(elicitationId, taker))
+    if (!page) return
+    await this.#untilHeard(() => pages.end(elicitationId))
+    await standing.append(page.sid, { json: page.json }, this.#untilHeard)
+  }
+
+  async #broadcast(change: Change): Promise<void> {
+    const { replica } = this.#services.store
+    try {
+      await this.#untilHeard(() => replica.broadcast(JSON.stringify({ kind: 'change', change } satisfies ReplicaNotice)))
+    } catch (error) {
+      this.#services.report(error)
     }
-    const { change, versions = [] } = announcement
-    await this.#services.store.replica.broadcast(JSON.stringify({ kind: 'change', change }))
+  }
+
+  async #tellSessions({ change, versions = [] }: Announcement & { kind: 'change' }): Promise<void> {
     switch (change.kind) {
       case 'resource': {
         const json = notificationJson('notifications/resources/updated', { uri: change.uri })
@@ -87,36 +126,52 @@ export class Announcements {
 
   async #tell(
     topic: string,
-    event: { json: string; coalesce?: string },
+    event: StandingEvent,
     told = new Set<string>(),
     isFor: (facts: string[]) => boolean = () => true,
   ): Promise<void> {
     const { topics } = this.#services.store
-    let cursor: string | undefined
-    do {
-      const page = await topics.page(topic, cursor)
-      cursor = page.next
+    for (let cursor: string | undefined; ; ) {
+      const { resent } = this.#patience
+      const page = await this.#untilHeard(() => topics.page(topic, cursor))
       for (let at = 0; at < page.members.length; at += APPENDS) {
         await Promise.all(page.members.slice(at, at + APPENDS).map((member) => this.#tellOne(topic, member, event, told, isFor)))
       }
-    } while (cursor !== undefined)
+      const isOnly = cursor === undefined && page.next === undefined
+      // A store that was restarted may have another order: then all pages are read again.
+      const isSameOrder = isOnly || this.#patience.resent === resent
+      if (isSameOrder && page.next === undefined) return
+      cursor = isSameOrder ? page.next : undefined
+    }
   }
 
   async #tellOne(
     topic: string,
     member: string,
-    event: { json: string; coalesce?: string },
+    event: StandingEvent,
     told: Set<string>,
     isFor: (facts: string[]) => boolean,
   ): Promise<void> {
+    const { store, standing, report } = this.#services
     const { sid, facts } = readMember(member)
     if (told.has(sid) || !isFor(facts)) return
     told.add(sid)
-    if (!(await appendStanding(sid, event, this.#services))) await this.#services.store.topics.remove(topic, member)
+    try {
+      if (!(await standing.append(sid, event, this.#untilHeard))) await store.topics.remove(topic, member)
+    } catch (error) {
+      // The other sessions are told.
+      report(error)
+    }
   }
 }
 
 const kindOf = (announcement: Announcement): string => ('change' in announcement ? announcement.change.kind : announcement.kind)
+
+/** Names the change of a list or a resource. Its notice says only that the client should read it again. */
+function plainChangeOf(announcement: Announcement): string | undefined {
+  if (!('change' in announcement) || announcement.change.kind === 'extension') return undefined
+  return announcement.change.kind === 'resource' ? `resource ${announcement.change.uri}` : announcement.change.kind
+}
 
 /** Announcements of other kinds are short. */
 function charsOf(announcement: Announcement): number {

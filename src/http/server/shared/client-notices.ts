@@ -4,8 +4,9 @@ import type { NotificationMessage, Params, SingleMessage } from '../../../jsonrp
 import { errorJson, notificationJson, resultJson } from '../../../jsonrpc/write.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { isProgressToken } from '../../../protocol/model/progress.ts'
+import { revisionOf } from '../../../revisions/index.ts'
 import { SILENT } from '../session/check-request.ts'
-import { callName, noteCancelled } from './open-call.ts'
+import { callName } from './open-call.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -14,7 +15,7 @@ import type { ReadSession } from './session-record.ts'
 import { streamOfQuestion } from './shared-call.ts'
 import { standingOutlet } from './standing-stream.ts'
 
-/** Tokens of this server are much shorter. */
+/** Tokens of this server are much shorter, and so are the ids of clients. */
 const MAX_TOKEN_CHARS = 200
 const MAX_REASON_CHARS = 1000
 
@@ -55,13 +56,16 @@ export class ClientNotices {
       case 'notifications/cancelled': {
         const id = params?.requestId
         if (typeof id !== 'string' && typeof id !== 'number') return
-        const runner = await this.#services.store.sessions.runnerOf(sid, callName(id))
-        if (runner === undefined || runner === this.#services.store.replica.id) this.#calls.notice(sid, message)
-        else {
-          const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
-          const isSent = await this.#services.store.replica.send(runner, noticeOf({ requestId: id, ...reason }))
-          if (!isSent) await noteCancelled(sid, id, this.#services.store)
-        }
+        // In the store first: the replica may have died, or never read the message.
+        const runner = await this.#services.store.sessions.cancel(sid, callName(id))
+        const { replica } = this.#services.store
+        if (runner === undefined || runner === replica.id) this.#calls.notice(sid, message)
+        const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
+        const notice = noticeOf({ requestId: id, ...reason })
+        if (runner !== undefined && runner !== replica.id) await replica.send(runner, notice)
+        // The store does not know the requests in a batch.
+        const mayBeInBatch = runner === undefined && revisionOf(record.state.version)?.hasBatches === true
+        if (mayBeInBatch && String(id).length <= MAX_TOKEN_CHARS) await replica.broadcast(notice)
         return
       }
       case 'notifications/initialized':

@@ -1,20 +1,30 @@
 /** Continues the requests of replicas that have ended, or answers them with an error, so that no client waits for ever. */
 
-import { lostAnswer, type OpenCall } from './open-call.ts'
+import { counted } from '../../../base/text/counted.ts'
+import type { TakenOver } from '../../../store/stream-logs.ts'
+import { callName, lostAnswer, type OpenCall } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { untilHeard } from './until-heard.ts'
 
+/** What became of a request: it runs again here, or its client got the error `replica_lost`; neither if it was cancelled, or is over. */
+type Outcome = 'runAgain' | 'lost' | 'neither'
+
+/** What became of the requests of a replica. */
+export type TakenOverCounts = Record<Exclude<Outcome, 'neither'>, number>
+
 export class DeadReplicas {
   readonly #services: ReplicaServices
   readonly #calls: RunningCalls
+  readonly #onTakenOver: (counts: TakenOverCounts) => void
   #isLooking = false
   #isAskedAgain = false
   #isStopped = false
 
-  constructor(services: ReplicaServices, calls: RunningCalls) {
+  constructor(services: ReplicaServices, calls: RunningCalls, onTakenOver: (counts: TakenOverCounts) => void) {
     this.#services = services
     this.#calls = calls
+    this.#onTakenOver = onTakenOver
   }
 
   /** This replica ends, so it takes over nothing more. */
@@ -38,24 +48,59 @@ export class DeadReplicas {
 
   async #lookOnce(): Promise<void> {
     const { replica } = this.#services.store
-    while (!this.#isStopped) {
-      const dead = await replica.claimDead()
-      if (!dead) return
-      await Promise.all(dead.streams.map(({ sid, stream }) => this.#continue(sid, stream, dead.replica)))
+    const found = new Map<string, TakenOverCounts>()
+    try {
+      while (!this.#isStopped) {
+        // A part of the requests of a replica. The next part comes with the next claim.
+        const dead = await replica.claimDead()
+        if (!dead) return
+        const counts = found.get(dead.replica) ?? { runAgain: 0, lost: 0 }
+        found.set(dead.replica, counts)
+        const ends = await Promise.allSettled(dead.streams.map(({ sid, stream }) => this.#continue(sid, stream, dead.replica)))
+        for (const end of ends) if (end.status === 'fulfilled' && end.value !== 'neither') counts[end.value]++
+        const failed = ends.find((end) => end.status === 'rejected')
+        if (failed) throw failed.reason
+      }
+    } finally {
+      for (const [id, counts] of found) this.#tell(id, counts)
     }
   }
 
-  async #continue(sid: string, stream: string, from: string): Promise<void> {
+  async #continue(sid: string, stream: string, from: string): Promise<Outcome> {
     const { store, bounds, nextBatch, tails } = this.#services
     const taken = await store.streams.takeOver(sid, stream, from)
-    if (!taken) return
+    if (!taken) return 'neither'
     // From here on this replica runs the request. If it gave up, the client would wait for ever.
     const call = taken.call === '' ? undefined : (JSON.parse(taken.call) as OpenCall)
-    const failure = call ? await untilHeard(this.#services, () => this.#calls.restart(sid, stream, taken, call)) : 'lost'
-    if (failure === undefined) return
-    const events = call && failure !== 'cancelled' ? [{ json: lostAnswer(call, failure === 'had all runs') }] : []
+    const restarted = call ? await this.#restart(sid, stream, taken, call) : 'lost'
+    if (restarted === 'runAgain') return restarted
+    if (restarted === 'fenced') return 'neither'
+    const events = call && restarted !== 'cancelled' ? [{ json: lostAnswer(call, restarted === 'had all runs' ? restarted : 'ended') }] : []
     const batch = { n: nextBatch(), epoch: taken.epoch, events, isLast: true }
-    await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds))
+    const appended = await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds))
     tails.wake(sid, stream)
+    return events.length > 0 && typeof appended === 'object' ? 'lost' : 'neither'
+  }
+
+  async #restart(sid: string, stream: string, taken: TakenOver, call: OpenCall): ReturnType<RunningCalls['restart']> {
+    const { store, report } = this.#services
+    try {
+      return await untilHeard(this.#services, () => this.#calls.restart(sid, stream, taken, call))
+    } catch (error) {
+      // Without its lease this replica must not answer. Others take the request over.
+      if (!store.replica.isHeld) throw error
+      report(error)
+      if (call.restart) await store.sessions.leave(sid, callName(call.restart.message.id)).catch(report)
+      return 'lost'
+    }
+  }
+
+  /** No record has the requests that were lost: the replica that ran them is gone. */
+  #tell(replica: string, counts: TakenOverCounts): void {
+    const { runAgain, lost } = counts
+    if (runAgain + lost === 0) return
+    const again = counted(runAgain, 'request runs', 'requests run')
+    console.error(`portico: took over from replica ${replica}: ${again} again here, ${lost} got the error replica_lost`)
+    this.#onTakenOver(counts)
   }
 }

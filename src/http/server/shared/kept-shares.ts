@@ -10,7 +10,7 @@ import { boundsOf } from './log-bounds.ts'
 
 /** Callers whose bytes are remembered. The limit for all callers holds if there are more. */
 const MAX_CALLERS = 10_000
-/** All callers together may keep as much as so many that keep all they may. */
+/** The limit for all callers is this many times the limit of one. */
 const CALLERS = 8
 /** Enough for a client that is connected to another replica, and for one that comes back at once. */
 const BRIEF_MS = 10_000
@@ -37,7 +37,7 @@ export class KeptShares {
     this.#all = this.#bucket(limits.maxKeptBytes * CALLERS)
   }
 
-  /** How long and how much of a session is kept from now on. Beyond the share of its caller that is only what connected clients need. */
+  /** How long and how much of a session is kept from now on. A caller over its limit keeps only what connected clients need. */
   boundsFor({ kind, key }: CallerUsage, events: readonly { json: string }[]): LogBounds {
     let bytes = 0
     for (const { json } of events) bytes += json.length

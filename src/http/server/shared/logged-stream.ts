@@ -10,6 +10,7 @@ import type { ReplicaServices } from './replica-services.ts'
 import { untilHeard } from './until-heard.ts'
 
 const TAKEN_OVER = 'Another replica runs this request now'
+export const IS_OVER = 'The request is over'
 
 export interface LoggedStreamOwner {
   readonly sid: string
@@ -97,9 +98,9 @@ export class LoggedStream implements AnswerStream {
     if (!this.#isOver && (await this.#opened()) && !this.#isOver) {
       const { streams } = this.#services.store
       if (await this.#untilHeard(() => streams.record(sid, stream, this.#epoch as number, name, json))) return
-      this.fence(TAKEN_OVER)
+      if (!this.#isLast) this.fence(TAKEN_OVER)
     }
-    throw new DOMException(TAKEN_OVER, 'AbortError')
+    throw new DOMException(this.#isLast ? IS_OVER : TAKEN_OVER, 'AbortError')
   }
 
   /** Leaves the stream to another replica, which continues it. The client comes back there. */
@@ -179,6 +180,7 @@ export class LoggedStream implements AnswerStream {
       if (this.#epoch === undefined) throw new Error(reason)
       await this.#append([{ json }], true)
     } catch {
+      if (!this.#services.store.replica.isHeld) return this.fence(reason)
       this.#sink?.write(eventText(json, undefined))
     }
     this.#end()
@@ -214,9 +216,9 @@ export class LoggedStream implements AnswerStream {
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
     if (!sink) return tails.wake(sid, stream)
-    // A process that was stopped for a while must not write what others may have continued.
-    if (!store.replica.isHeld) return sink.destroy()
     for (const [i, { json }] of events.entries()) {
+      // A process that was stopped for a while must not write what others may have continued.
+      if (!store.replica.isHeld) return sink.destroy()
       const waiting = open.write(sink, eventText(json, eventIdOf(eventName, stream, appended.positions[i] ?? '')))
       if (waiting) await waiting
     }

@@ -3,7 +3,6 @@
 import { type ErrorObject, type Id, INTERNAL_ERROR, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
 import { errorJson } from '../../../jsonrpc/write.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
-import type { SharedStore } from '../../../store/shared-store.ts'
 import { STORE_DOWN } from '../refusal.ts'
 
 export interface OpenCall {
@@ -19,6 +18,8 @@ export interface RestartableCall {
   access: Access
   /** The address of the client. */
   address: string | undefined
+  /** The size of the message, if requests are recorded. */
+  bytes?: number | undefined
 }
 
 /** How often a call is run. A handler that ends its process each time must not end all replicas. */
@@ -29,37 +30,26 @@ export const RUNS = 'runs'
 /** How a request is registered in the store: the number 1 and the text "1" are two ids. */
 export const callName = (id: Id): string => JSON.stringify(id)
 
-const cancelledName = (sid: string, id: Id): string => `cancelled ${sid} ${callName(id)}`
-
-/** The client cancelled a request whose replica has ended. It is not run again. */
-export async function noteCancelled(sid: string, id: Id, { counters, replica }: SharedStore): Promise<void> {
-  await counters.keep(cancelledName(sid, id), 'cancelled', replica.leaseMs * 3)
-}
-
-export const wasCancelled = async (sid: string, id: Id, { counters }: SharedStore): Promise<boolean> =>
-  (await counters.kept(cancelledName(sid, id))) !== undefined
-
 export function openCallOf(message: Incoming, restart: RestartableCall | undefined): OpenCall {
   const messages = message.kind === 'batch' ? message.messages : [message]
   const ids = messages.flatMap((each) => (each.kind === 'request' ? [each.id] : []))
   return { ids, isBatch: message.kind === 'batch', ...(restart && { restart }) }
 }
 
-/** The answer to a request whose replica has ended. */
-export function lostAnswer({ ids, isBatch }: OpenCall, hadAllRuns = false): string {
-  const error = {
-    code: INTERNAL_ERROR,
-    message: hadAllRuns
-      ? `Each of the ${MAX_RUNS} replicas that ran this request has ended`
-      : 'The replica that ran this request has ended. Send the request again',
-    data: { reason: 'replica_lost', retryable: !hadAllRuns },
-  }
-  return answerAll({ ids, isBatch }, error)
+/** Why a request has no other answer. */
+const LOST = {
+  ended: 'The replica that ran this request has ended. Send the request again',
+  'lost its lease': 'The replica that ran this request has lost its lease. Send the request again',
+  'had all runs': `Each of the ${MAX_RUNS} replicas that ran this request has ended`,
 }
 
+/** The answer to a request whose replica cannot go on with it. */
+export const lostAnswer = (call: OpenCall, why: keyof typeof LOST = 'ended'): string =>
+  answerAll(call, { code: INTERNAL_ERROR, message: LOST[why], data: { reason: 'replica_lost', retryable: why !== 'had all runs' } })
+
 /** The answer to a request whose events the store refuses, for example because its memory is full. */
-export const refusedAnswer = (call: OpenCall): string =>
-  answerAll(call, { code: INTERNAL_ERROR, message: 'The store of the server did not take the answer', data: STORE_DOWN.data })
+export const refusedAnswer = (call: OpenCall, message = 'The store of the server did not take the answer'): string =>
+  answerAll(call, { code: INTERNAL_ERROR, message, data: STORE_DOWN.data })
 
 function answerAll({ ids, isBatch }: OpenCall, error: ErrorObject): string {
   const answers = ids.map((id) => errorJson(id, error))

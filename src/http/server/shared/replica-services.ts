@@ -9,6 +9,7 @@ import type { InFlight } from '../limits/in-flight.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import type { KeptShares } from './kept-shares.ts'
 import type { SharedPages } from './shared-pages.ts'
+import type { StandingStreams } from './standing-stream.ts'
 import type { Tails } from './tails.ts'
 
 export interface ReplicaServices {
@@ -20,6 +21,7 @@ export interface ReplicaServices {
   bounds: LogBounds
   shares: KeptShares
   tails: Tails
+  standing: StandingStreams
   pages: SharedPages
   clock: Clock
   /** The next number of a batch. Each is higher than all before. */

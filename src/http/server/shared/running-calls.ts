@@ -1,13 +1,15 @@
 /** The requests of shared sessions that this replica runs, also those that another replica has begun. */
 
 import type { Incoming } from '../../../jsonrpc/message.ts'
+import type { McpError } from '../../../protocol/errors.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
+import { isUnreadable } from '../../../store/unreadable.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpPost } from '../stateless.ts'
-import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS, wasCancelled } from './open-call.ts'
+import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession, SessionRecord } from './session-record.ts'
 import { SharedCall } from './shared-call.ts'
@@ -27,6 +29,8 @@ export interface RunningCallsOptions {
 export class RunningCalls {
   readonly #options: RunningCallsOptions
   readonly #calls = new Set<SharedCall>()
+  /** The calls that were here when this replica looked for cancellations. */
+  readonly #seen = new WeakSet<SharedCall>()
 
   constructor(options: RunningCallsOptions) {
     this.#options = options
@@ -37,30 +41,36 @@ export class RunningCalls {
   }
 
   start(session: ReadSession, message: Incoming, { reply, accepts, access, body, usage, request }: HttpPost): void {
-    const restart = accepts.events ? this.#restartable({ message, access, address: request.remoteAddress }) : undefined
+    const restart = accepts.events
+      ? this.#restartable({ message, access, address: request.remoteAddress, bytes: body.arrival?.bytes })
+      : undefined
     const call = this.#add(session, message, usage, restart)
     call.start(reply, accepts, access, body)
   }
 
-  /** Runs a request again whose replica has ended. Returns why not, if not. */
+  /** Runs a request again whose replica has ended, or returns why not. `fenced`: another replica has taken it over since. */
   async restart(
     sid: string,
     stream: string,
     taken: TakenOver,
     { restart }: OpenCall,
-  ): Promise<'lost' | 'cancelled' | 'had all runs' | undefined> {
+  ): Promise<'runAgain' | 'fenced' | 'lost' | 'cancelled' | 'had all runs'> {
     const { services, usageOf, bodyOf } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
-    if (await wasCancelled(sid, restart.message.id, store)) return 'cancelled'
     const run = Number(taken.journal[RUNS] ?? 1) + 1
     if (run > MAX_RUNS) return 'had all runs'
     // Before the handler begins, because it may end this process.
-    if (!(await store.streams.record(sid, stream, taken.epoch, RUNS, String(run)))) return undefined
+    if (!(await store.streams.record(sid, stream, taken.epoch, RUNS, String(run)))) return 'fenced'
     const { message, access, address } = restart
-    const entered = await store.sessions.enter(sid, callName(message.id), limits.maxInFlightPerSession)
+    const entered = await store.sessions.enter(sid, callName(message.id), limits.maxInFlightPerSession, true)
     // The client may have sent the request again.
     if (typeof entered === 'string') return 'lost'
+    if (entered.isCancelled) {
+      // Not tried again: without the registration it would not be known as cancelled.
+      await store.sessions.leave(sid, callName(message.id)).catch(services.report)
+      return 'cancelled'
+    }
     const session = { sid, record: JSON.parse(entered.record) as SessionRecord, revision: entered.revision }
     const usage = usageOf(session.record.principal, address)
     const body = bodyOf(usage)
@@ -71,7 +81,7 @@ export class RunningCalls {
     }
     const before = { stream, taken, run }
     this.#add(session, message, usage, restart, before).startAgain(before, access, body)
-    return undefined
+    return 'runAgain'
   }
 
   /** Gives a notification of the client to its requests at this replica. */
@@ -94,7 +104,7 @@ export class RunningCalls {
 
   /** Others may continue what this replica ran, so it must not write any more. */
   fenceAll(reason: string): void {
-    for (const call of [...this.#calls]) call.logged?.fence(reason)
+    for (const call of [...this.#calls]) call.fence(reason)
   }
 
   /** Leaves everything to other replicas. */
@@ -102,15 +112,40 @@ export class RunningCalls {
     await Promise.all([...this.#calls].map((call) => call.handOver(reason)))
   }
 
-  /** What messages may have failed to say: answers to questions, and that another replica has taken over. */
+  /** What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. */
   async lookAgain(): Promise<void> {
-    const { streams } = this.#options.services.store
+    await this.#findAnswers()
+    await this.#findCancelled()
+  }
+
+  /** A call that began since the last look waits for the next one: most calls are over by then, and cost nothing. */
+  async #findCancelled(): Promise<void> {
+    const { sessions } = this.#options.services.store
+    const bySession = new Map<string, Map<string, SharedCall>>()
+    for (const call of this.#calls) {
+      if (call.name === undefined) continue
+      if (this.#seen.has(call)) bySession.set(call.sid, (bySession.get(call.sid) ?? new Map<string, SharedCall>()).set(call.name, call))
+      else this.#seen.add(call)
+    }
+    for (const [sid, calls] of bySession) for (const name of await sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel()
+  }
+
+  async #findAnswers(): Promise<void> {
+    const { store, report } = this.#options.services
     for (const call of [...this.#calls]) {
       const epoch = call.logged?.epoch
       if (epoch === undefined) continue
-      const answers = await streams.answers(call.sid, call.stream, epoch)
-      if (typeof answers === 'string') call.logged?.fence('Another replica runs this request now, or its session has ended')
-      else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
+      try {
+        const answers = await store.streams.answers(call.sid, call.stream, epoch)
+        if (typeof answers === 'string') call.logged?.fence('Another replica runs this request now, or its session has ended')
+        else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
+      } catch (error) {
+        // The next call would wait for it, too.
+        if ((error as McpError).code === 'ERR_STORE_DOWN') throw error
+        report(error)
+        // The client has answered, and will not answer again. After any other error the next look tries again.
+        if (isUnreadable(error)) call.fail('The replica that asked cannot read your answer. Send the request again')
+      }
     }
   }
 
@@ -119,9 +154,9 @@ export class RunningCalls {
     return undefined
   }
 
-  #restartable({ message, access, address }: { message: Incoming } & Omit<RestartableCall, 'message'>): RestartableCall | undefined {
+  #restartable({ message, access, address, bytes }: { message: Incoming } & Omit<RestartableCall, 'message'>): RestartableCall | undefined {
     if (message.kind !== 'request' || !this.#options.services.service.isRestartable?.(message)) return undefined
-    return JSON.stringify(message).length > MAX_RESTARTABLE_CHARS ? undefined : { message, access, address }
+    return JSON.stringify(message).length > MAX_RESTARTABLE_CHARS ? undefined : { message, access, address, bytes }
   }
 
   #add(

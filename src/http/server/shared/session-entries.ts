@@ -38,7 +38,8 @@ export class SessionEntries {
     this.#options = options
     this.#store = store
     this.#room = new RoomForSessions(store, options.onEnded)
-    // A tenth more than the session lives, because it is renewed ten times in that time. Until then an expired session is counted.
+    // Topics live 10 % longer than the session, because they are renewed only every tenth of its life. Until they expire, a session that
+    // has expired still counts.
     this.#topicLifeMs = limits.sessionIdleMs * 1.1
     this.ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
   }

@@ -2,8 +2,8 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { randomId, toBase64Url } from '../../../base/bytes.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { Counters } from '../../../protocol/interfaces/counters.ts'
+import { isUnreadable } from '../../../store/unreadable.ts'
 
 type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
@@ -50,15 +50,16 @@ export class SessionIds {
     return true
   }
 
-  /** Keeps the secret in the store while this replica lives. If the store has another one, that one counts. Call it now and then. */
-  async renew(now: number): Promise<void> {
-    if (!this.#key) return
+  /** Keeps the secret in the store while this replica lives. If the store has another one, that one counts. False: there was nothing to keep. */
+  async renew(now: number): Promise<boolean> {
+    if (!this.#key) return false
     this.#renewedAt = now
     const secret = await this.#keep()
-    if (secret === this.#secret) return
+    if (secret === this.#secret) return true
     this.#secret = secret
     this.#key = importKey(secret)
     this.#known = new BoundedMap(MAX_KNOWN)
+    return true
   }
 
   async #codeOf(random: string, principal: string | undefined): Promise<string> {
@@ -68,11 +69,20 @@ export class SessionIds {
   }
 
   /** Why this replica cannot open what the others store. Undefined if it can, and while the store does not answer. */
-  async fault(): Promise<string | undefined> {
+  fault(): Promise<string | undefined> {
+    return this.#faultOf(() => this.#ready())
+  }
+
+  /** The same, if there is a secret yet. A replica that only starts stores none: another one may have the right keys. */
+  faultAtStart(): Promise<string | undefined> {
+    return this.#faultOf(() => this.#counters.kept(SECRET))
+  }
+
+  async #faultOf(open: () => Promise<unknown>): Promise<string | undefined> {
     try {
-      await this.#ready()
+      await open()
     } catch (error) {
-      if (error instanceof McpError && error.code === 'ERR_STORE') return error.message
+      if (isUnreadable(error)) return (error as Error).message
     }
     return undefined
   }

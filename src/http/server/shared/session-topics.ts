@@ -27,7 +27,7 @@ export function resourceTopics(changed: string): string[] {
   return [...new Set(topics)]
 }
 
-/** A session with what decides whether it is told: the scopes of a subscriber, because a resource below the subscribed one may need others. */
+/** A member is a session id and the facts that decide whether it is told, such as the scopes of a subscriber. */
 const memberOf = (sid: string, facts: readonly string[]): string => [sid, ...facts].join(' ')
 
 export function readMember(member: string): { sid: string; facts: string[] } {
@@ -36,8 +36,8 @@ export function readMember(member: string): { sid: string; facts: string[] } {
 }
 
 /**
- * Subscriptions are counted in full blocks, each a member of two topics: every single one would take too much of the store. So sessions with
- * few of them do not count, and their number has a limit.
+ * Counting each subscription would take too much memory, so only full blocks of 64 count. Each is a member of two topics. Sessions with few
+ * subscriptions do not count, and their number has a limit.
  */
 const BLOCK = 64
 

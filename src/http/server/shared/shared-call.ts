@@ -1,7 +1,7 @@
 /** One request of a shared session while this replica runs it. */
 
 import { randomId } from '../../../base/bytes.ts'
-import type { Id, Incoming } from '../../../jsonrpc/message.ts'
+import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
 import { read } from '../../../jsonrpc/read.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
@@ -16,7 +16,7 @@ import { statusOf } from '../session/session.ts'
 import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
-import { LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
+import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
 import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
@@ -117,13 +117,28 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       this.onOver(body)
       logged.finish(json)
     }
-    this.#channel.receive(this.#options.message, {
+    const { message, restart } = this.#options
+    this.#channel.receive(message, {
       sender,
+      arrival: restart && { bytes: restart.bytes, address: restart.address },
       push: (json, question) => logged.push(json, question),
       questionId: () => this.questionId(),
       answer: end,
       drop: () => end(),
     })
+  }
+
+  /** How the store names it; undefined for a batch. */
+  get name(): string | undefined {
+    const { message } = this.#options
+    return message.kind === 'request' ? callName(message.id) : undefined
+  }
+
+  /** The client has cancelled it. */
+  cancel(): void {
+    const { message } = this.#options
+    if (message.kind === 'request')
+      this.notice({ kind: 'notification', method: 'notifications/cancelled', params: { requestId: message.id } })
   }
 
   /** Passes on a notification of the client that is about this request. */
@@ -150,6 +165,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   }
 
   async record(name: string, json: string): Promise<void> {
+    // A handler may go on after its request. Nobody would end a stream that begins then, and another replica would run the request again.
+    if (this.#isAnswered) throw new DOMException(IS_OVER, 'AbortError')
     // The journal is kept with the stream. A client that accepts no stream could not resume it, so nothing has to be recorded.
     if (!this.#logged) this.#outlet?.onSlow()
     await this.#logged?.record(name, json)
@@ -157,6 +174,20 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   abort(reason: string): void {
     this.#channel.close(reason)
+  }
+
+  /** This replica has lost its lease. Nobody goes on with a request without a stream, and its client is connected here. */
+  fence(reason: string): void {
+    if (this.#logged) return this.#logged.fence(reason)
+    this.#isFenced = true
+    this.#outlet?.answer(lostAnswer(openCallOf(this.#options.message, undefined), 'lost its lease'), INTERNAL_ERROR)
+    this.abort(reason)
+  }
+
+  /** The handler waits for what this replica cannot read. */
+  fail(reason: string): void {
+    this.#logged?.finish(refusedAnswer(openCallOf(this.#options.message, undefined), reason))
+    this.abort(reason)
   }
 
   /** This replica ends. Another one runs the request again if it may; otherwise it is answered with an error. */
@@ -207,12 +238,12 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   }
 
   onOver(body: BodyMemory): void {
-    const { message, services } = this.#options
+    const { services } = this.#options
+    const { name } = this
     this.#isAnswered = true
     this.#body = body
     // Another replica may have registered the request since.
-    if (message.kind === 'request' && !this.#isFenced)
-      void services.store.sessions.leave(this.sid, callName(message.id)).catch(services.report)
+    if (name !== undefined && !this.#isFenced) void services.store.sessions.leave(this.sid, name).catch(services.report)
     queueMicrotask(() => {
       this.#channel.close('The request was answered')
       if (!this.#logged) this.#end()

@@ -14,10 +14,10 @@ interface OpenPage {
 const entryOf = (elicitationId: string): string => `page ${elicitationId}`
 
 export class SharedPages {
-  readonly #counters: Pick<Counters, 'keep' | 'kept' | 'first'>
+  readonly #counters: Pick<Counters, 'keep' | 'kept' | 'forget'>
   readonly #lifeMs: number
 
-  constructor(counters: Pick<Counters, 'keep' | 'kept' | 'first'>, lifeMs: number) {
+  constructor(counters: Pick<Counters, 'keep' | 'kept' | 'forget'>, lifeMs: number) {
     this.#counters = counters
     this.#lifeMs = lifeMs
   }
@@ -27,15 +27,20 @@ export class SharedPages {
     await this.#counters.keep(entryOf(elicitationId), JSON.stringify(page), this.#lifeMs)
   }
 
-  /** The page, once; undefined if it is unknown. */
-  async take(elicitationId: string): Promise<OpenPage | undefined> {
-    const entry = entryOf(elicitationId)
-    const kept = await this.#counters.kept(entry)
+  /**
+   * The page, for the first taker; undefined if it is unknown.
+   *
+   * @param taker a random name. The same taker gets the page again, if it got no reply
+   */
+  async take(elicitationId: string, taker: string): Promise<OpenPage | undefined> {
+    const kept = await this.#counters.kept(entryOf(elicitationId))
     if (kept === undefined) return undefined
     const page = JSON.parse(kept) as OpenPage
-    if (!(await this.#counters.first(`finished ${page.name}`, this.#lifeMs))) return undefined
-    // Ends now, so that a later page may have the same id.
-    await this.#counters.keep(entry, kept, 1)
-    return page
+    return (await this.#counters.keep(`finished ${page.name}`, taker, this.#lifeMs)) === taker ? page : undefined
+  }
+
+  /** Forgets a page that was taken, so that a later one may have the same id. */
+  async end(elicitationId: string): Promise<void> {
+    await this.#counters.forget(entryOf(elicitationId))
   }
 }

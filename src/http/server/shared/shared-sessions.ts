@@ -1,9 +1,8 @@
 /** Handles POST, GET and DELETE of the revisions with sessions when several replicas serve them. */
 
-import { randomId } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
-import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
+import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
@@ -15,36 +14,29 @@ import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HealthCheck } from '../operations/health.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
+import { about, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
-import {
-  checkBatch,
-  checkSessionHeaders,
-  checkSessionVersion,
-  checkShape,
-  NO_EVENTS,
-  NO_SESSION_ID,
-  SILENT,
-} from '../session/check-request.ts'
-import { statusOf } from '../session/session.ts'
+import { checkBatch, checkSessionHeaders, checkSessionVersion, checkShape, NO_EVENTS, NO_SESSION_ID } from '../session/check-request.ts'
 import type { SessionEndpoint } from '../session/session-endpoint.ts'
 import type { HttpPost } from '../stateless.ts'
-import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { Announcements } from './announcements.ts'
+import { beginSession } from './begin-session.ts'
 import { ClientNotices } from './client-notices.ts'
-import { DeadReplicas } from './dead-replicas.ts'
+import { DeadReplicas, type TakenOverCounts } from './dead-replicas.ts'
+import { FaultReports } from './fault-reports.ts'
 import { KeptShares } from './kept-shares.ts'
 import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
 import { callName } from './open-call.ts'
+import { producerOf } from './producer.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { RunningCalls } from './running-calls.ts'
 import { SessionEntries } from './session-entries.ts'
-import type { SessionRecord } from './session-record.ts'
 import { SharedPages } from './shared-pages.ts'
-import { storeRefusal } from './store-refusal.ts'
+import { StandingStreams } from './standing-stream.ts'
+import { storeRefusal, UNUSABLE } from './store-refusal.ts'
 import { StreamReaders } from './stream-readers.ts'
 import { Tails } from './tails.ts'
 
@@ -61,10 +53,17 @@ export interface SharedSessionsOptions {
   bodyOf(usage: CallerUsage): BodyMemory
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
+  /** Called after the requests of a replica that ended were taken over. */
+  onTakenOver(counts: TakenOverCounts): void
 }
 
 /** How long a replica that ends waits for the store to accept the last events. */
 const HAND_OVER_MS = 2000
+/**
+ * When clients come back after the lease of their replica was lost, in leases. The official SDKs try twice and then give up for ever, so
+ * this is how long the store may be away.
+ */
+const LOST_RETRY_LEASES = 2
 /** How often to look for replicas that have ended, at least. */
 const LOOK_MS = 1000
 
@@ -79,12 +78,11 @@ export class SharedSessions implements SessionEndpoint {
   readonly #calls: RunningCalls
   readonly #notices: ClientNotices
   readonly #readers: StreamReaders
+  readonly #faults: FaultReports
   readonly #stopListening: (() => void)[] = []
   #timer: Timer | undefined
   #isClosed = false
   #isDraining = false
-  #batches = 0
-  #lastReport = 0
   #lookedAgainAt = 0
   #lookingAgain: Promise<void> | undefined
 
@@ -92,6 +90,10 @@ export class SharedSessions implements SessionEndpoint {
     const { store, service, limits, inFlight, open, clock } = options
     this.#options = options
     this.#store = store
+    this.#faults = new FaultReports(clock)
+    const { nextBatch } = producerOf(store)
+    const tails = new Tails(store, open, (error) => this.#report(error))
+    const bounds = boundsOf(limits)
     this.#services = {
       service,
       store,
@@ -99,11 +101,12 @@ export class SharedSessions implements SessionEndpoint {
       inFlight,
       open,
       clock,
-      bounds: boundsOf(limits),
+      bounds,
       shares: new KeptShares(limits, clock),
-      tails: new Tails(store, open, (error) => this.#report(error)),
+      tails,
+      standing: new StandingStreams({ store, bounds, nextBatch, tails }),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
-      nextBatch: () => ++this.#batches,
+      nextBatch,
       report: (error) => this.#report(error),
     }
     this.#entries = new SessionEntries({ ...this.#services, onEnded: ({ state }) => service.onSessionEnd?.(state) })
@@ -116,7 +119,7 @@ export class SharedSessions implements SessionEndpoint {
     })
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
     this.#readers = new StreamReaders(this.#services, this.#calls, options.usageOf)
-    this.#dead = new DeadReplicas(this.#services, this.#calls)
+    this.#dead = new DeadReplicas(this.#services, this.#calls, (counts) => options.onTakenOver(counts))
     const stop = service.onAnnouncement?.((announcement) => this.#announcements.add(announcement))
     if (stop) this.#stopListening.push(stop)
     this.#stopListening.push(store.replica.listen((message) => this.#onMessage(message)))
@@ -156,7 +159,7 @@ export class SharedSessions implements SessionEndpoint {
     }
     const full = inFlight.enter(usage, body)
     if (full) return about(full, idOf(message))
-    const work = sid === undefined ? this.#initialize(message as RequestMessage, post) : this.#call(sid, message, post)
+    const work = sid === undefined ? this.#begin(message as RequestMessage, post) : this.#call(sid, message, post)
     // A refusal or an error means that nothing runs.
     const counted = work.then(
       (refusal) => {
@@ -213,6 +216,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#isClosed = true
     this.#timer?.cancel()
     this.#dead.stop()
+    this.#announcements.stop()
     for (const stop of this.#stopListening) stop()
     this.#services.tails.breakOffAll()
     const { replica } = this.#store
@@ -236,7 +240,7 @@ export class SharedSessions implements SessionEndpoint {
       (refusal) => refusal && this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message)))),
       (error: unknown) => {
         const known = storeRefusal(error)
-        if (!known) this.#report(error)
+        if (!known || known === UNUSABLE) this.#report(error)
         this.#options.refuse(reply, about(known ?? refuse(500, 'Internal error'), message && idOf(message)))
       },
     )
@@ -250,51 +254,10 @@ export class SharedSessions implements SessionEndpoint {
     return undefined
   }
 
-  async #initialize(message: RequestMessage, { reply, principal, usage, access, accepts, body }: HttpPost): Promise<Refusal | undefined> {
+  #begin(message: RequestMessage, post: HttpPost): Promise<Refusal | undefined> {
     const { service, inFlight } = this.#options
-    const caller = `caller ${usage.kind} ${usage.key}`
-    const crowded = await this.#entries.checkRoom(usage, caller)
-    if (crowded) return about(crowded, message.id)
-    const sid = await this.#entries.ids.create(principal)
-    let state: SessionState | undefined
-    const shared = {
-      state: undefined,
-      account: sid,
-      begin: (begun: SessionState) => (state = begun),
-      change: () => Promise.resolve(),
-      openPage: () => Promise.resolve(),
-    }
-    const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
-    const over = (): void => {
-      inFlight.leave(usage, body)
-      queueMicrotask(() => channel.close('The handshake is over'))
-    }
-    reply.onGone = () => channel.close('The client disconnected during the handshake')
-    channel.receive(message, {
-      sender: access,
-      push: () => undefined,
-      answer: (json, errorCode) => {
-        over()
-        if (errorCode !== undefined || !state) return reply.send(statusOf(errorCode), JSON_TYPE, json)
-        const record: SessionRecord = { principal, eventName: randomId().slice(0, 12), caller, state }
-        this.#later(
-          this.#entries.begin(sid, record).then(() => {
-            const headers = { 'mcp-session-id': sid }
-            if (reply.isGone) return this.#entries.forget(sid, record)
-            if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
-            else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
-            return undefined
-          }),
-          reply,
-          message,
-        )
-      },
-      drop: () => {
-        over()
-        if (!reply.isGone) reply.send(202, {})
-      },
-    })
-    return undefined
+    const entries = this.#entries
+    return beginSession(message, post, { service, inFlight, entries, later: (work) => this.#later(work, post.reply, message) })
   }
 
   /** Handles messages that get no answer. */
@@ -337,6 +300,7 @@ export class SharedSessions implements SessionEndpoint {
       case 'message':
         return this.#onNotice(JSON.parse(message.json) as ReplicaNotice)
       case 'missed':
+        this.#options.service.onMissedChanges?.()
         return this.#lookAgain()
       case 'lost':
         return this.#onLost(message.reason)
@@ -354,13 +318,20 @@ export class SharedSessions implements SessionEndpoint {
 
   /** Others may continue what this replica ran, so it must not write any more. */
   #onLost(reason: string): void {
-    this.#services.tails.destroyAll()
+    // No event: others may write those from now on.
+    this.#services.tails.breakOffAll(Math.ceil(LOST_RETRY_LEASES * this.#store.replica.leaseMs))
     this.#calls.fenceAll(`This replica lost its lease: ${reason}`)
     this.#join()
   }
 
   #join(): void {
-    if (!this.#isClosed) this.#store.replica.join().catch((error: unknown) => this.#report(error))
+    if (!this.#isClosed) this.#joinAndCheck().catch((error: unknown) => this.#report(error))
+  }
+
+  async #joinAndCheck(): Promise<void> {
+    await this.#store.replica.join()
+    const fault = await this.#entries.ids.faultAtStart()
+    if (fault !== undefined) this.#report(fault)
   }
 
   /** Looks for replicas that died, and for what messages may have failed to say. */
@@ -388,17 +359,18 @@ export class SharedSessions implements SessionEndpoint {
   async #lookOnce(): Promise<void> {
     const { tails } = this.#services
     tails.wakeAll()
-    await this.#entries.ids.renew(this.#options.clock.now())
+    // First what clients wait for: a replica with other keys cannot renew the secret of ids.
     await this.#calls.lookAgain()
+    const hasAnswered = await this.#entries.ids.renew(this.#options.clock.now()).catch((error: unknown) => {
+      this.#report(error)
+      return false
+    })
     await this.#entries.keep(tails.sids())
+    if (hasAnswered) this.#faults.reset()
   }
 
-  /** At most one report a second: a store that is down fails every request. */
   #report(error: unknown): void {
-    const now = this.#options.clock.now()
-    if (this.#isClosed || now - this.#lastReport < 1000) return
-    this.#lastReport = now
-    console.error('portico: sessions of several replicas:', error instanceof Error ? error.message : error)
+    if (!this.#isClosed) this.#faults.report(error)
   }
 }
 

@@ -1,10 +1,11 @@
 /** Clients that open or resume a stream with GET. */
 
+import { revisionOf } from '../../../revisions/index.ts'
 import { STANDING_STREAM } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { busyFixed, DRAINING_REPLICA, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
-import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import { EVENT_STREAM_HEADERS, eventText, idEventText } from '../streams/event-stream.ts'
 import { eventIdOf, readEventId } from './event-ids.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -28,7 +29,7 @@ export class StreamReaders {
 
   /** @param isDraining the standing stream is refused then; the rest of an answer may still be read */
   async read({ sid, record }: ReadSession, request: HttpRequestView, reply: HttpReply, isDraining: boolean): Promise<Refusal | undefined> {
-    const { eventName, principal } = record
+    const { eventName, principal, state } = record
     const { inFlight, limits, open, store, tails } = this.#services
     const lastEventId = request.header('last-event-id')
     const place = lastEventId === undefined ? { stream: STANDING_STREAM, position: undefined } : readEventId(lastEventId, eventName)
@@ -44,26 +45,27 @@ export class StreamReaders {
         : inFlight.checkStreams(usage, open.size)
     const full = checkRoom()
     if (full) return full
-    const attached = await store.streams.attach(sid, stream, position, READ_AT_ONCE)
+    // A client without an id gets one before any event counts as given, so that it can come back if this replica ends in between.
+    const beginsWithId = lastEventId === undefined && revisionOf(state.version)?.hasPolledStreams === true
+    const attached = await store.streams.attach(sid, stream, position, beginsWithId ? 0 : READ_AT_ONCE)
     if (isFault(attached)) {
       return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
     }
-    if (reply.isGone) return undefined
     // Others may have come in the meantime.
-    const filled = checkRoom()
-    if (filled) {
+    const filled = reply.isGone ? undefined : checkRoom()
+    if (filled || reply.isGone) {
       void store.streams.detach(sid, stream, attached.reader).catch(() => {})
       return filled
     }
     this.#calls.disconnect(sid, stream)
-    const { events, isOver, reader } = attached
+    const { events, isOver, reader, next } = attached
     // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
     if (isOver && events.length === 0) {
       reply.send(204, {})
       return undefined
     }
     const sink = reply.open(EVENT_STREAM_HEADERS)
-    const last = events.at(-1)?.position ?? position
+    const last = next ?? events.at(-1)?.position ?? position
     open.add({
       sink,
       usage,
@@ -72,8 +74,15 @@ export class StreamReaders {
       onEnded: () => tails.breakOff(sid, stream),
     })
     tails.add({ sid, stream, eventName, reader, position: last, sink })
-    sink.write(':\n\n')
-    for (const each of events) sink.write(eventText(each.json, eventIdOf(eventName, stream, each.position)))
+    sink.write(beginsWithId ? idEventText(eventIdOf(eventName, stream, attached.from)) : ':\n\n')
+    for (const each of events) {
+      // A process that was stopped for a while must not write what others may have read.
+      if (!store.replica.isHeld) {
+        tails.destroy(sid, stream)
+        return undefined
+      }
+      sink.write(eventText(each.json, eventIdOf(eventName, stream, each.position)))
+    }
     if (isOver) tails.end(sid, stream)
     else tails.wake(sid, stream)
     return undefined

@@ -2,10 +2,12 @@
 
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { ReadFault } from '../../../store/stream-logs.ts'
+import { isUnreadable } from '../../../store/unreadable.ts'
 import type { EventSink } from '../runtime/request-reply.ts'
 import { eventText, RETRY_MS } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { eventIdOf } from './event-ids.ts'
+import { producerOf } from './producer.ts'
 
 /** Events that are read at once. */
 export const READ_AT_ONCE = 64
@@ -52,14 +54,17 @@ export class Tails {
     const key = keyOf(of.sid, of.stream)
     this.#tails.get(key)?.end()
     const tail = new Tail(of, this.#store, this.#open, this.#report, () => {
-      if (this.#tails.get(key) === tail) this.#tails.delete(key)
+      if (this.#tails.get(key) !== tail) return
+      this.#tails.delete(key)
+      if (this.#tails.size === 0) producerOf(this.#store).tails.delete(this)
     })
     this.#tails.set(key, tail)
+    producerOf(this.#store).tails.add(this)
   }
 
-  /** The stream has new events. */
+  /** The stream has new events. Another endpoint of this process may read it. */
   wake(sid: string, stream: string): void {
-    this.#tails.get(keyOf(sid, stream))?.wake()
+    for (const each of producerOf(this.#store).tails) each.#tails.get(keyOf(sid, stream))?.wake()
   }
 
   wakeAll(): void {
@@ -75,6 +80,10 @@ export class Tails {
     this.#tails.get(keyOf(sid, stream))?.end()
   }
 
+  destroy(sid: string, stream: string): void {
+    this.#tails.get(keyOf(sid, stream))?.destroy()
+  }
+
   breakOff(sid: string, stream: string): void {
     this.#tails.get(keyOf(sid, stream))?.breakOff()
   }
@@ -83,13 +92,9 @@ export class Tails {
     for (const tail of [...this.#tails.values()]) if (tail.of.sid === sid) tail.end()
   }
 
-  /** Ends all connections. Clients come back, to this or another replica. */
-  breakOffAll(): void {
-    for (const tail of [...this.#tails.values()]) tail.breakOff()
-  }
-
-  destroyAll(): void {
-    for (const tail of [...this.#tails.values()]) tail.destroy()
+  /** Ends all connections. Clients come back after this time, to this or another replica. */
+  breakOffAll(retryMs = RETRY_MS): void {
+    for (const tail of [...this.#tails.values()]) tail.breakOff(retryMs)
   }
 }
 
@@ -130,8 +135,8 @@ class Tail {
     this.of.sink.end()
   }
 
-  breakOff(): void {
-    if (!this.#isOver) this.of.sink.write(`retry: ${RETRY_MS}\n\n`)
+  breakOff(retryMs = RETRY_MS): void {
+    if (!this.#isOver) this.of.sink.write(`retry: ${retryMs}\n\n`)
     this.end()
   }
 
@@ -163,11 +168,15 @@ class Tail {
           if (waiting) await waiting
         }
         if (read.isOver) return this.end()
-        if (read.events.length === READ_AT_ONCE) this.#isAwake = true
+        if (read.next !== undefined) {
+          this.of.position = read.next
+          this.#isAwake = true
+        }
       }
     } catch (error) {
-      // The next renewal of the lease reads again.
       this.#report(error)
+      // A replica with the right keys can give the client the rest. Any other error: the next renewal of the lease reads again.
+      if (isUnreadable(error)) this.breakOff()
     } finally {
       this.#isReading = false
     }

@@ -1,5 +1,6 @@
 /** Sends a command to the store again until it answers. */
 
+import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { ReplicaServices } from './replica-services.ts'
 
@@ -20,12 +21,16 @@ export async function untilHeard<T>(
   patienceMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const giveUpAt = clock.now() + patienceMs
+  return resend(clock, command, (waitMs) => !store.replica.isHeld || isOver() || clock.now() + waitMs > giveUpAt)
+}
+
+/** @param givesUp asked each time that the store did not answer, with the time until the next attempt */
+export async function resend<T>(clock: Clock, command: () => Promise<T>, givesUp: (waitMs: number) => boolean): Promise<T> {
   for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
     try {
       return await command()
     } catch (error) {
-      if (!(error instanceof McpError) || error.code !== 'ERR_STORE_DOWN' || !store.replica.isHeld || isOver()) throw error
-      if (clock.now() + waitMs > giveUpAt) throw error
+      if (!(error instanceof McpError) || error.code !== 'ERR_STORE_DOWN' || givesUp(waitMs)) throw error
       await new Promise<void>((resolve) => clock.after(waitMs, resolve))
     }
   }

@@ -81,6 +81,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   answer(json: string, errorCode?: number, retryAfterS?: number): void {
+    if (this.#isOver) return
     this.#end()
     if (this.#stream) this.#stream.finish(json)
     else if (this.#reply.isGone) return
@@ -99,6 +100,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
 
   /** Clients expect JSON or events as the response to a request, so a dropped one gets an empty stream of events. */
   drop(): void {
+    if (this.#isOver) return
     const { events } = this.#accepts
     this.#end()
     if (this.#stream) this.#stream.finish(undefined)
@@ -118,7 +120,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
 
   /** The answer takes long, so it becomes a stream, which can be kept alive. */
   onSlow(): void {
-    this.#toStream()?.greet()
+    if (!this.#isOver) this.#toStream()?.greet()
   }
 
   #toStream(): AnswerStream | undefined {
@@ -129,7 +131,6 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   #end(): void {
-    if (this.#isOver) return
     this.#isOver = true
     this.#owner.slow.remove(this)
     if (this.#isAbandoned) this.#owner.onAbandonedOver?.()

@@ -6,8 +6,6 @@ import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
 
-/** More would only compete for the machine. */
-const MAX_WORKERS = 256
 /** Tells a worker of ours from a worker of another program. */
 const MARK = 'PORTICO_STARTED_AS_WORKER'
 
@@ -20,9 +18,6 @@ export async function listenWithWorkers(
   serveHere: (options: ListenOptions) => Promise<Listening>,
 ): Promise<Listening> {
   const count = options.workers === 'auto' ? availableParallelism() : Number(options.workers)
-  if (!Number.isInteger(count) || count < 1 || count > MAX_WORKERS) {
-    throw new McpError('ERR_DEFINITION', `workers must be 'auto' or a number from 1 to ${MAX_WORKERS}, not ${String(options.workers)}`)
-  }
   // Each worker runs the whole program, so a second call would start workers of workers.
   if (isUsed) throw new McpError('ERR_DEFINITION', 'Only one listen() of a program can have workers')
   if (cluster.isWorker) {

@@ -24,7 +24,7 @@ export async function serveAsWorker(
   const tell = (message: ToPrimary): void => sendTo(process, message)
   const gathering = new Map<number, (parts: MetricsPart[]) => void>()
   let gathered = 0
-  let ownMetrics: () => MetricFamily[] = () => []
+  let ownMetrics: () => Promise<MetricFamily[]> = async () => []
   let onStoreText: (text: string) => void = () => {}
   let onStop: (isSignal: boolean) => void = () => {}
   let state: WorkersState | undefined
@@ -44,7 +44,11 @@ export async function serveAsWorker(
           state = message.state
           return
         case 'metrics':
-          return tell({ kind: 'metrics', id: message.id, families: ownMetrics() })
+          return void ownMetrics().then(
+            (families) => tell({ kind: 'metrics', id: message.id, families }),
+            // This worker is left out of the scrape, and `portico_workers` says so.
+            (error: unknown) => console.error('portico: the metrics of this worker could not be read:', error),
+          )
         case 'gathered':
           gathering.get(message.id)?.(message.parts)
           gathering.delete(message.id)

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
 import { http } from '../../../support/http-requests.ts'
 import { callTool, type HttpSession, openSession, STREAMABLE, sessionAt, until, WATCHED } from '../../../support/http-service.ts'
@@ -20,6 +20,8 @@ interface ReplicaProcess {
   child: ChildProcess
   /** What it printed after its address. */
   said: string[]
+  /** Its standard error. */
+  logged(): string
 }
 
 async function startReplicas(count: number): Promise<ReplicaProcess[]> {
@@ -30,13 +32,18 @@ async function startReplicas(count: number): Promise<ReplicaProcess[]> {
 
 async function startReplica(redisUrl: string, prefix: string): Promise<ReplicaProcess> {
   const program = fileURLToPath(new URL('fixtures/replica.mjs', import.meta.url))
-  const child = spawn(process.execPath, [program, redisUrl, prefix, String(LEASE_MS)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program, redisUrl, prefix, String(LEASE_MS)], { stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
+  let logged = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    logged += text
+  })
+  onTestFailed(() => console.error(`The replica with process ${child.pid} said:\n${logged}`))
   const lines = createInterface({ input: child.stdout })
   const [url] = (await once(lines, 'line')) as [string]
   const said: string[] = []
   lines.on('line', (line) => said.push(line))
-  return { url, child, said }
+  return { url, child, said, logged: () => logged }
 }
 
 const at = ({ url }: ReplicaProcess, { id, headers }: HttpSession): HttpSession => sessionAt(url, id, headers)
@@ -60,6 +67,13 @@ test.each(STREAMABLE)('in %s a call of a killed replica ends with a typed error,
   expect(all.at(-1)).toMatchObject({ id: 1, error: { code: -32603, data: { reason: 'replica_lost', retryable: true } } })
   // The session lives on.
   expect((await at(second, session).ask({ ...callTool('hi'), id: 2 })).status).toBe(200)
+  // No other log has the request.
+  await expect
+    .poll(second.logged)
+    .toMatch(/^portico: took over from replica \S+: 0 requests run again here, 1 got the error replica_lost$/m)
+  const { text } = await http(new URL('/metrics', second.url).href, { method: 'GET' })
+  expect(text).toContain('portico_taken_over_requests_total{outcome="replica_lost"} 1\n')
+  expect(text).toContain('portico_taken_over_requests_total{outcome="run_again"} 0\n')
 })
 
 test('a question of a killed replica may still be answered, and its call ends with the error', async () => {
@@ -95,6 +109,26 @@ test('a restartable call of a killed replica goes on elsewhere, and is answered 
   ])
   expect(first.said).toEqual(['first step'])
   expect([...second.said, ...third.said]).toEqual(['second step'])
+})
+
+test('a call that is cancelled at once after its replica was killed is not run again, and its stream ends', async () => {
+  const [first, second, third] = (await startReplicas(3)) as [ReplicaProcess, ReplicaProcess, ReplicaProcess]
+  const session = await openSession(first.url, '2025-11-25')
+  const run = (id: number) => session.askStream({ ...callTool('run', { name: `${id}` }, WATCHED), id })
+  const cancelled = await run(1)
+  for (const stream of [cancelled, await run(2), await run(3)]) await stream.message()
+  first.child.kill('SIGKILL')
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
+  expect((await at(second, session).post(cancel)).status).toBe(202)
+  await cancelled.ended
+  const resumed = await at(third, session).listen(cancelled.events.filter(({ data }) => data).at(-1)?.id)
+  expect(await resumed.messages()).toEqual([])
+  // The calls that were not cancelled show that calls of this replica are run again.
+  await until(() => second.said.length + third.said.length > 1)
+  expect([...second.said, ...third.said].sort()).toEqual(['run 2', 'run 3'])
+  await expect
+    .poll(() => `${second.logged()}${third.logged()}`)
+    .toMatch(/took over from replica \S+: 2 requests run again here, 0 got the error/)
 })
 
 test('a replica that was stopped for longer than its lease writes nothing when it goes on', async () => {

@@ -1,5 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { httpHandler, listen } from '../../../../src/http/index.ts'
+// Handlers load it in the background. A file that ends before would report errors.
+import '../../../../src/http/server/shared/shared-sessions.ts'
 import { createServer, keyRing } from '../../../../src/server/index.ts'
 import { memoryStore } from '../../../../src/store/index.ts'
 

@@ -1,8 +1,6 @@
 /** The transport of 2024-11-05 at several replicas: each POST may reach any of them. */
 
 import { describe, expect, test } from 'vitest'
-import { randomId } from '../../../../src/base/bytes.ts'
-import { redis } from '../../../../src/redis/index.ts'
 import type { Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../../../support/http-requests.ts'
@@ -10,19 +8,13 @@ import { byHeader, initializeMessage, type TestHttpOptions, testServer, WATCHED 
 import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
 
 const redisServer = redisOfFile()
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await redisServer()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
-    },
-  ],
+  ['Redis', storesInRedis(redisServer)],
 ]
 
 const REVISION = '2024-11-05'

@@ -1,10 +1,8 @@
 /** Limits of callers that hold for all replicas together. */
 
 import { describe, expect, test, vi } from 'vitest'
-import { randomId } from '../../../../src/base/bytes.ts'
 import { McpError } from '../../../../src/protocol/errors.ts'
 import type { Counters } from '../../../../src/protocol/interfaces/counters.ts'
-import { redis } from '../../../../src/redis/index.ts'
 import type { Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../../../support/http-requests.ts'
@@ -24,6 +22,7 @@ import {
 } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas as serveWith, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
 
 const server = redisOfFile()
 const ADA = { 'x-user': 'ada' }
@@ -31,14 +30,7 @@ const BOB = { 'x-user': 'bob' }
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await server()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 1000 }))
-    },
-  ],
+  ['Redis', storesInRedis(server, 1000)],
 ]
 
 const reasonOf = ({ message }: HttpAnswer): string | undefined =>

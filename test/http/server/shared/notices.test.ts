@@ -1,28 +1,20 @@
 /** What a client of a shared session is told outside of its requests, when it happens at another replica. */
 
 import { describe, expect, test } from 'vitest'
-import { randomId } from '../../../../src/base/bytes.ts'
 import { serverExtension } from '../../../../src/extensions/index.ts'
 import type { AuthenticatedCaller } from '../../../../src/http/index.ts'
-import { redis } from '../../../../src/redis/index.ts'
 import { pageRequired, type Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
-import { callTool, type HttpSession, openSession, sessionAt, testServer, until } from '../../../support/http-service.ts'
+import { callTool, gate, type HttpSession, openSession, sessionAt, testServer, until } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
 
 const redisServer = redisOfFile()
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await redisServer()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
-    },
-  ],
+  ['Redis', storesInRedis(redisServer)],
 ]
 
 const at = (url: string | undefined, { id, headers }: HttpSession): HttpSession => sessionAt(url as string, id, headers)
@@ -73,6 +65,40 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     await expect.poll(() => heard.length).toBe(1)
     expect(heard[0]).toContain('known')
     expect(heard[0]?.length).toBeLessThan(500)
+  })
+
+  test('a request of a batch is cancelled at whichever replica runs it', async () => {
+    const [begun, aborted] = [gate(), gate()]
+    const stores = await storesOf(3)
+    const { urls } = await serveReplicas(
+      () => {
+        const server = testServer()
+        server.tool('wait', {}, async (_args, ctx) => {
+          begun.open()
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+          aborted.open()
+        })
+        return server
+      },
+      { stores },
+    )
+    const session = await openSession(urls[0] as string, '2025-03-26')
+    const newer = await openSession(urls[0] as string, '2025-06-18')
+    const heard: string[] = []
+    stores[0]?.replica.listen((message) => message.kind === 'message' && message.json.includes('cancelled') && heard.push(message.json))
+    const asked = session.post([
+      { jsonrpc: '2.0', ...callTool('wait'), id: 7 },
+      { jsonrpc: '2.0', method: 'ping', id: 8 },
+    ])
+    await begun.opened
+    const cancel = (requestId: string | number) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+    // Other replicas hear nothing of what cannot be in a batch, and of long ids.
+    await at(urls[1], newer).post(cancel(9))
+    await at(urls[1], session).post(cancel('x'.repeat(1000)))
+    await at(urls[1], session).post(cancel(7))
+    await aborted.opened
+    expect((await asked).text).toContain('"id":8')
+    expect(heard).toHaveLength(1)
   })
 
   test('a client whose scopes changed is told to read the lists again, whichever replica sees the new token', async () => {

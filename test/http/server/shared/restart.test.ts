@@ -1,8 +1,6 @@
 /** Calls whose replica ends before the answer: run again elsewhere, or answered with an error. */
 
 import { describe, expect, test } from 'vitest'
-import { randomId } from '../../../../src/base/bytes.ts'
-import { redis } from '../../../../src/redis/index.ts'
 import { type Server, text } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import {
@@ -18,19 +16,13 @@ import {
 } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas as serveWith, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
 
 const server = redisOfFile()
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await server()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
-    },
-  ],
+  ['Redis', storesInRedis(server)],
 ]
 
 const at = (url: string | undefined, { id, headers }: HttpSession): HttpSession => sessionAt(url as string, id, headers)

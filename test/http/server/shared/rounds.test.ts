@@ -1,9 +1,7 @@
 /** Rounds of stateless calls that replicas share: continued anywhere, and not run again when they are repeated. */
 
 import { describe, expect, test } from 'vitest'
-import { randomId } from '../../../../src/base/bytes.ts'
 import { type Clock, systemClock } from '../../../../src/base/clock.ts'
-import { redis } from '../../../../src/redis/index.ts'
 import { type Context, keyRing, type Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import type { HttpAnswer } from '../../../support/http-requests.ts'
@@ -12,20 +10,14 @@ import { askModern, byHeader, callTool, type Gate, gate, modern, serve, testServ
 import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
 
 const redisServer = redisOfFile()
 const keys = keyRing('a secret of all replicas, long enough')
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await redisServer()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
-    },
-  ],
+  ['Redis', storesInRedis(redisServer)],
 ]
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const

@@ -1,8 +1,6 @@
 /** At the limits of sessions, replicas close idle sessions for new ones, as one process does. */
 
 import { describe, expect, test } from 'vitest'
-import { randomId } from '../../../../src/base/bytes.ts'
-import { redis } from '../../../../src/redis/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { http } from '../../../support/http-requests.ts'
 import {
@@ -18,6 +16,8 @@ import {
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storeLine } from '../../../support/store-line.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
+import { watchedStore } from '../../../support/watched-store.ts'
 
 const redisServer = redisOfFile()
 const REVISION = '2025-11-25'
@@ -25,14 +25,7 @@ const REVISION = '2025-11-25'
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['memory', async (count) => storesInMemory(count)],
   ['another process', async (count) => storesInMemory(count).map((store) => storeLine(store).store)],
-  [
-    'Redis',
-    async (count) => {
-      const { url } = await redisServer()
-      const prefix = `${randomId()}:`
-      return Array.from({ length: count }, () => redis(url, { prefix, leaseMs: 2000 }))
-    },
-  ],
+  ['Redis', storesInRedis(redisServer)],
 ]
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -145,16 +138,7 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
 
 test('at the limit a new session costs a fixed number of looks into the store', async () => {
   const [store] = storesInMemory(1) as [SharedStore]
-  let commands = 0
-  const counted = <Part extends object>(part: Part): Part =>
-    new Proxy(part, {
-      get: (target, name) => {
-        const member = (target as Record<string | symbol, unknown>)[name]
-        commands++
-        return typeof member !== 'function' ? member : member.bind(target)
-      },
-    })
-  const watched = { ...store, sessions: counted(store.sessions), topics: counted(store.topics) }
+  const { store: watched, commands } = watchedStore(store)
   const { urls } = await serveReplicas(() => testServer(), {
     count: 1,
     stores: [watched],
@@ -164,9 +148,9 @@ test('at the limit a new session costs a fixed number of looks into the store', 
   for (let i = 0; i < 200; i++) await open()
   const perSession: number[] = []
   for (let i = 0; i < 20; i++) {
-    commands = 0
+    commands.length = 0
     expect((await open()).status).toBe(200)
-    perSession.push(commands)
+    perSession.push(commands.filter(({ part }) => part === 'sessions' || part === 'topics').length)
   }
   expect(Math.max(...perSession)).toBeLessThan(30)
   expect(await store.topics.size('sessions')).toBe(200)

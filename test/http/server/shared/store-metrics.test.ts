@@ -30,6 +30,19 @@ test('the sessions and the lease of a store in memory are shown, and no commands
   expect(metric('portico_store_operations_total')).toBeUndefined()
 })
 
+test('a store whose health cannot be read fails the scrape, and nothing else', async () => {
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const url = await measured({
+    ...memoryStore(),
+    health: () => {
+      throw new Error('This store has a fault')
+    },
+  })
+  expect(await http(new URL('/metrics', url).href, { method: 'GET', isBare: true })).toMatchObject({ status: 500 })
+  expect(errors.mock.calls.flat().join()).toContain('/metrics failed:')
+  errors.mockRestore()
+})
+
 test('commands to Redis are counted and measured, and a Redis that is gone is shown', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const redisServer = await startRedis()

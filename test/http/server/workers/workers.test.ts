@@ -250,6 +250,18 @@ test('a worker that crashes again and again is replaced more slowly each time', 
   expect(text).toContain('portico_worker_restarts_total{worker="primary"} 3\n')
 }, 90_000)
 
+test('a worker whose metrics cannot be read lives on, and is left out of the scrape', async () => {
+  const { url: redisUrl } = await redisServer()
+  const { url, pids, errors } = await start({ workers: 1, metrics: true, redis: redisUrl, prefix: `${randomId()}:`, failingHealth: true })
+  const before = pids().get(1)
+  // The worker that is asked answers, without itself.
+  const { status, text } = await http(new URL('/metrics', url).href, { ...GET, headers: CLOSE })
+  expect(status).toBe(200)
+  expect(text).toContain('portico_workers{worker="primary",state="answered"} 0\n')
+  await expect.poll(errors).toContain('the metrics of this worker could not be read: Error: This store has a fault')
+  expect(pids().get(1)).toBe(before)
+}, 60_000)
+
 test('a scrape of any worker has the metrics of all, each with its number', async () => {
   const { url } = shared
   const scrape = (token: string) => http(new URL('/metrics', url).href, { ...GET, headers: { ...CLOSE, authorization: `Bearer ${token}` } })

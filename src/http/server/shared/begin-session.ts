@@ -1,0 +1,71 @@
+/** Begins a session with the first request of a client. */
+
+import { randomId } from '../../../base/bytes.ts'
+import type { RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import { about, JSON_TYPE, type Refusal } from '../refusal.ts'
+import { SILENT } from '../session/check-request.ts'
+import { statusOf } from '../session/session.ts'
+import type { HttpPost } from '../stateless.ts'
+import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import type { SessionEntries } from './session-entries.ts'
+import type { SessionRecord } from './session-record.ts'
+
+export interface BeginSessionParts {
+  service: Service
+  inFlight: InFlight
+  entries: SessionEntries
+  /** Sends the refusal if the store does not take the session. */
+  later(work: Promise<Refusal | undefined>): void
+}
+
+/** Returns a refusal, or answers when the store has the session: the next request of the client may reach any replica. */
+export async function beginSession(
+  message: RequestMessage,
+  { reply, principal, usage, access, accepts, body }: HttpPost,
+  { service, inFlight, entries, later }: BeginSessionParts,
+): Promise<Refusal | undefined> {
+  const caller = `caller ${usage.kind} ${usage.key}`
+  const crowded = await entries.checkRoom(usage, caller)
+  if (crowded) return about(crowded, message.id)
+  const sid = await entries.ids.create(principal)
+  let state: SessionState | undefined
+  const shared = {
+    state: undefined,
+    account: sid,
+    begin: (begun: SessionState) => (state = begun),
+    change: () => Promise.resolve(),
+    openPage: () => Promise.resolve(),
+  }
+  const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
+  const over = (): void => {
+    inFlight.leave(usage, body)
+    queueMicrotask(() => channel.close('The handshake is over'))
+  }
+  const keep = async (begun: SessionState, json: string): Promise<Refusal | undefined> => {
+    const record: SessionRecord = { principal, eventName: randomId().slice(0, 12), caller, state: begun }
+    await entries.begin(sid, record)
+    const headers = { 'mcp-session-id': sid }
+    if (reply.isGone) await entries.forget(sid, record)
+    else if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
+    else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
+    return undefined
+  }
+  reply.onGone = () => channel.close('The client disconnected during the handshake')
+  channel.receive(message, {
+    sender: access,
+    arrival: body.arrival,
+    push: () => undefined,
+    answer: (json, errorCode) => {
+      over()
+      if (errorCode !== undefined || !state) return reply.send(statusOf(errorCode), JSON_TYPE, json)
+      later(keep(state, json))
+    },
+    drop: () => {
+      over()
+      if (!reply.isGone) reply.send(202, {})
+    },
+  })
+  return undefined
+}

@@ -1,0 +1,27 @@
+/** What all endpoints of this process that use one store have in common: to the store they are one producer, and one reader. */
+
+import type { SharedStore } from '../../../store/shared-store.ts'
+import type { Tails } from './tails.ts'
+
+export interface Producer {
+  /** The next number of a batch. Each is higher than all before, also those of an earlier endpoint. */
+  nextBatch(): number
+  /** The end of the last append to the standing stream of each session. */
+  readonly last: Map<string, Promise<void>>
+  /** Sessions with an append to the standing stream that is sent again. */
+  readonly behind: Set<string>
+  /** The endpoints where clients read. */
+  readonly tails: Set<Tails>
+}
+
+const producers = new WeakMap<SharedStore, Producer>()
+
+export function producerOf(store: SharedStore): Producer {
+  let producer = producers.get(store)
+  if (!producer) {
+    let batches = 0
+    producer = { nextBatch: () => ++batches, last: new Map(), behind: new Set(), tails: new Set() }
+    producers.set(store, producer)
+  }
+  return producer
+}
