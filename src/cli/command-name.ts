@@ -10,6 +10,9 @@ export function commandName({ env }: Pick<Io, 'env'>): string {
   return env.npm_lifecycle_event === 'start' && env.npm_package_name === 'portico' ? 'npm start --' : 'npx portico'
 }
 
+/** The command without words after it: `npm start`, not `npm start --`. */
+export const bareCommand = (io: Pick<Io, 'env'>): string => commandName(io).replace(/ --$/, '')
+
 type Typing = Pick<Io, 'env' | 'isShell'>
 
 /** A command as the person can type it: `grants` in the shell, `npx portico grants` elsewhere. */

@@ -48,6 +48,7 @@ const BY_ERROR: Partial<Record<ErrorCode, ExitName>> = {
   ERR_CONFIG: 'config',
   ERR_SECRET: 'config',
   ERR_STORE: 'config',
+  ERR_STORE_KEY: 'config',
   ERR_SERVER_UNKNOWN: 'usage',
 }
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { asTyped, commandName, ownWords, typedCommand, typedText } from '../../src/cli/command-name.ts'
+import { asTyped, bareCommand, commandName, ownWords, typedCommand, typedText } from '../../src/cli/command-name.ts'
 import { explainError, unknownName } from '../../src/cli/errors.ts'
 import { untrusted } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
@@ -121,7 +121,7 @@ test('hints name npx when the command was started through npm', () => {
     '"npx portico policy explain" shows it; install portico first',
   )
   const start = { env: { npm_command: 'start', npm_lifecycle_event: 'start', npm_package_name: 'portico' } }
-  expect(commandName(start)).toBe('npm start --')
+  expect([commandName(start), bareCommand(start), bareCommand(npm)]).toEqual(['npm start --', 'npm start', 'npx portico'])
   // The script of another package starts the command from its folder.
   expect(commandName({ env: { ...start.env, npm_package_name: 'mine' } })).toBe('npx portico')
   expect(typedText(npm, 'Usage: portico servers [options]\n  portico dev ./server.ts\nPut portico here')).toBe(

@@ -130,7 +130,7 @@ function addFlags(command: Command, setting: Setting): void {
   if (name === 'server') return
   if (name === 'http') {
     command
-      .option('--http [port]', `serve over HTTP. Default port: ${DEFAULT_PORT}; 0 picks a free port`, toPort)
+      .option('--http [port]', `serve over HTTP. Default port: ${DEFAULT_PORT}; 0 picks a free port`, toHttpPort)
       .addOption(new Option('--no-http').hideHelp())
   } else if (name === 'port') command.option('--port <number>', help, toPort)
   else if (kind === YES_NO) {
@@ -165,9 +165,14 @@ const EXPECTED_PORT = 'Expected a port, from 0 to 65535.'
 
 function toPort(text: string): number {
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError(/^\d+$/.test(text) ? EXPECTED_PORT : `${EXPECTED_PORT} Write the file before --http.`)
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError(EXPECTED_PORT)
   return port
+}
+
+/** The word after `--http` may be the file. */
+function toHttpPort(text: string): number {
+  if (!/^[\d.-]+$/.test(text)) throw new InvalidArgumentError(`${EXPECTED_PORT} Write the file before --http.`)
+  return toPort(text)
 }
 
 const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as readonly string[]).includes(name)

@@ -1,6 +1,6 @@
 /** Runs the tour without a person: it answers its own questions, and fails when a step does not work. */
 
-import { commandName } from '../command-name.ts'
+import { bareCommand } from '../command-name.ts'
 import type { Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
@@ -20,7 +20,7 @@ export async function runDemo(invocation: Invocation): Promise<ExitName> {
   const isDone = outcomes.length === TOUR.length && outcomes.every(({ ok }) => ok)
   if (screen.isJson) screen.printJson({ ok: isDone, steps: outcomes })
   else if (isDone) {
-    const command = commandName(io)
+    const command = bareCommand(io)
     screen.print(safe`\n${style.green('All steps passed.')} Try it yourself in a terminal: ${style.cyan(command)}`)
   }
   return isDone ? 'ok' : 'failed'

@@ -12,9 +12,11 @@ export function printVerdict(
   anchors?: string,
 ): void {
   const { style } = screen
-  if (firstBad)
-    screen.print(safe`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
-  else {
+  if (firstBad) {
+    // A record that is missing has no line.
+    const place = firstBad.line === 0 ? firstBad.segment : `${firstBad.segment}, line ${firstBad.line}`
+    screen.print(safe`${style.red('✗')} record ${firstBad.seq} (${place}): ${firstBad.reason}`)
+  } else {
     const signed = signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none signed yet'
     screen.print(safe`${style.green('✓')} ${counted(records, 'record')} intact, ${signed}`)
     if (retired > 0)

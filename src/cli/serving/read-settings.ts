@@ -47,7 +47,7 @@ const NAMES = ALL.flatMap((setting) => (setting.isSecret ? [setting.name, fileNa
 /** Settings whose value is a path. */
 const PATHS: ReadonlySet<string> = new Set(['tlsCertFile', 'tlsKeyFile'])
 
-/** @throws McpError ERR_CONFIG that names each wrong flag, variable or line */
+/** @throws UsageError or McpError ERR_CONFIG that names each wrong flag, variable or line */
 export async function readSettings(flags: Flags, { cwd, env }: Place): Promise<Settings> {
   const path = flags.get('config') ?? env.PORTICO_CONFIG
   const file = typeof path === 'string' && path !== '' ? resolve(cwd, path) : undefined
@@ -89,10 +89,10 @@ export async function readSettings(flags: Flags, { cwd, env }: Place): Promise<S
 }
 
 /** A mistake on the command line alone is not one of the configuration. */
-const problemOf = (problems: readonly string[]): Error =>
+export const problemOf = (problems: readonly string[], cause?: unknown): Error =>
   problems.every((problem) => problem.startsWith('--'))
     ? new UsageError(problems.join('\n'))
-    : new McpError('ERR_CONFIG', problems.join('\n'))
+    : new McpError('ERR_CONFIG', problems.join('\n'), { cause })
 
 async function find(setting: Setting, levels: readonly ((name: string) => Given | undefined)[]): Promise<SettingInUse | undefined> {
   for (const level of levels) {

@@ -10,8 +10,16 @@ export async function requestLines(format: 'text' | 'json', { stream }: Output):
   const { requestLog } = await import('../../observability/index.ts')
   const write = (level: Level, fields: object, message: string): void => {
     const time = new Date().toISOString()
-    const { durationMs, principal, address, status } = fields as Record<string, unknown>
-    const facts = [status !== undefined && `status ${status}`, durationMs !== undefined && `${durationMs} ms`, principal ?? address]
+    const { method, durationMs, principal, address, status, code, reason, reference } = fields as Record<string, unknown>
+    const facts = [
+      status !== undefined && `status ${status}`,
+      code !== undefined && `code ${code}`,
+      // The message of a refusal already contains the reason.
+      method !== undefined && reason,
+      reference !== undefined && `reference ${reference}`,
+      durationMs !== undefined && `${durationMs} ms`,
+      principal ?? address,
+    ]
     // Clients choose names, which must not move the cursor of a terminal.
     const text = safe`${[time, level, message, ...facts.filter(Boolean)].join(' ')}`.text
     stream.write(`${format === 'json' ? JSON.stringify({ time, level, message, ...fields }) : text}\n`)

@@ -1,12 +1,14 @@
 /** Turns settings into the options of `listen`. */
 
 import { readFile } from 'node:fs/promises'
-import { McpError } from '../../client/index.ts'
+import { createSecureContext } from 'node:tls'
+import { isLoopbackAddress } from '../../base/address/loopback.ts'
 import type { HttpLimits, ListenOptions } from '../../http/index.ts'
 import type { KeyRing, Server, Service } from '../../server/index.ts'
+import type { SharedStore } from '../../store/index.ts'
 import type { Output } from '../shared-terminal.ts'
 import { consoleLines } from './console-lines.ts'
-import type { Settings } from './read-settings.ts'
+import { problemOf, type Settings } from './read-settings.ts'
 import { requestLines } from './request-lines.ts'
 import { HTTP_LIMITS, SERVER_LIMITS, type Setting } from './settings.ts'
 
@@ -46,10 +48,7 @@ export function limitServer(service: Service, name: string, settings: Settings):
   const [first] = Object.keys(limits)
   if (first === undefined) return
   if (!service.useLimits)
-    throw new McpError(
-      'ERR_CONFIG',
-      `${settings.sourceOf(`limits.${first}`)}: ${name} exports a wrapped server, whose limits cannot be set`,
-    )
+    throw problemOf([`${settings.sourceOf(`limits.${first}`)}: ${name} exports a wrapped server, whose limits cannot be set`])
   service.useLimits(limits)
 }
 
@@ -59,14 +58,14 @@ export async function serveOptions(
 ): Promise<ServeOptions> {
   const { get } = settings
   const same = Object.fromEntries(SAME.filter((name) => get(name) !== undefined).map((name) => [name, get(name)]))
-  const url = get('store') as string | undefined
-  const store =
-    url === undefined
-      ? undefined
-      : (await import('../../redis/index.ts')).redis(url, { ...(keys && { keys }), prefix: get('storePrefix') as string })
+  const store = await storeOf(settings, keys)
   const workers = get('workers') as number | 'auto'
   const token = get('metricsToken') as string | undefined
+  // A token without metrics is a mistake, unless metrics is set to false.
+  if (token !== undefined && settings.sourceOf('metrics') === 'default')
+    throw problemOf([`${settings.sourceOf('metricsToken')}: metricsToken needs metrics: true`])
   const auth = await authOf(settings)
+  checkPublicAddress(settings, auth !== undefined)
   const tls = await tlsOf(settings)
   const card = await cardOf(settings, service)
   const format = get('logFormat') as 'none' | 'text' | 'json'
@@ -90,15 +89,26 @@ export async function serveOptions(
   }
 }
 
+async function storeOf({ get, sourceOf }: Settings, keys: KeyRing | undefined): Promise<SharedStore | undefined> {
+  const url = get('store') as string | undefined
+  if (url === undefined) return undefined
+  const { redis } = await import('../../redis/index.ts')
+  try {
+    return redis(url, { ...(keys && { keys }), prefix: get('storePrefix') as string })
+  } catch (error) {
+    throw problemOf([`${sourceOf('store')}: ${(error as Error).message}`], error)
+  }
+}
+
 async function authOf({ get, sourceOf }: Settings): Promise<ListenOptions['auth']> {
   const issuers = get('authIssuers') as readonly string[] | undefined
   const resource = get('authResource') as string | undefined
   const given = ['authIssuers', 'authResource', 'authScopes', 'authAudience'].find((name) => get(name) !== undefined)
   const apiKeys = get('apiKeys') as readonly string[] | undefined
   if (given === undefined) return apiKeys && (await apiKeysOf(apiKeys, sourceOf('apiKeys')))
-  if (apiKeys) throw new McpError('ERR_CONFIG', `${sourceOf('apiKeys')}: apiKeys and ${given} cannot be used together`)
+  if (apiKeys) throw problemOf([`${sourceOf('apiKeys')}: apiKeys and ${given} cannot be used together`])
   if (issuers === undefined || resource === undefined) {
-    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${issuers === undefined ? 'authIssuers' : 'authResource'} is missing`)
+    throw problemOf([`${sourceOf(given)}: ${issuers === undefined ? 'authIssuers' : 'authResource'} is missing`])
   }
   const { resourceServer } = await import('../../auth/index.ts')
   return resourceServer({
@@ -114,7 +124,7 @@ async function apiKeysOf(given: readonly string[], source: string): Promise<List
   for (const each of given) {
     const end = each.indexOf('=')
     const name = each.slice(0, end).trim()
-    if (keys.has(name)) throw new McpError('ERR_CONFIG', `${source}: the name ${JSON.stringify(name)} is there twice`)
+    if (keys.has(name)) throw problemOf([`${source}: the name ${JSON.stringify(name)} is there twice`])
     keys.set(name, each.slice(end + 1).trim())
   }
   const { apiKeys } = await import('../../auth/index.ts')
@@ -129,7 +139,7 @@ async function cardOf({ get, sourceOf }: Settings, service: Service): Promise<Li
   const url = (get('cardUrl') ?? get('authResource')) as string | undefined
   if (name === undefined || description === undefined || url === undefined) {
     const missing = name === undefined ? 'cardName' : description === undefined ? 'cardDescription' : 'cardUrl'
-    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${missing} is missing`)
+    throw problemOf([`${sourceOf(given)}: ${missing} is missing`])
   }
   const { serverCard } = await import('../../http/index.ts')
   try {
@@ -141,8 +151,17 @@ async function cardOf({ get, sourceOf }: Settings, service: Service): Promise<Li
       ...(title !== undefined && { title }),
     })
   } catch (error) {
-    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${(error as Error).message}`)
+    throw problemOf([`${sourceOf(given)}: ${(error as Error).message}`], error)
   }
+}
+
+/** `listen` refuses it, too, but does not know the settings. */
+function checkPublicAddress({ get, sourceOf }: Settings, hasAuth: boolean): void {
+  const host = get('host') as string
+  if (host === 'localhost' || isLoopbackAddress(host) || hasAuth || get('allowedHosts') || get('dangerouslyAllowAnyHost')) return
+  throw problemOf([
+    `${sourceOf('host')}: listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (authIssuers or apiKeys)`,
+  ])
 }
 
 async function tlsOf({ get, sourceOf }: Settings): Promise<ListenOptions['tls']> {
@@ -150,11 +169,17 @@ async function tlsOf({ get, sourceOf }: Settings): Promise<ListenOptions['tls']>
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) {
     const [given, missing] = cert === undefined ? ['tlsKeyFile', 'tlsCertFile'] : ['tlsCertFile', 'tlsKeyFile']
-    throw new McpError('ERR_CONFIG', `${sourceOf(given)}: ${missing} is missing`)
+    throw problemOf([`${sourceOf(given)}: ${missing} is missing`])
   }
   const read = (name: string, file: string): Promise<Buffer> =>
     readFile(file).catch((error: Error) => {
-      throw new McpError('ERR_CONFIG', `${sourceOf(name)}: ${file} cannot be read: ${error.message}`)
+      throw problemOf([`${sourceOf(name)}: ${file} cannot be read: ${error.message}`], error)
     })
-  return { cert: await read('tlsCertFile', cert), key: await read('tlsKeyFile', key) }
+  const tls = { cert: await read('tlsCertFile', cert), key: await read('tlsKeyFile', key) }
+  try {
+    createSecureContext(tls)
+  } catch (error) {
+    throw problemOf([`${sourceOf('tlsCertFile')}: the certificate and its key cannot be used: ${(error as Error).message}`], error)
+  }
+  return tls
 }

@@ -1,5 +1,10 @@
 /** The kinds of values that settings have: as JSON in a file, as text in a flag or a variable. */
 
+import { isIP } from 'node:net'
+import { isEndpointPath, PATH_RULES } from '../../base/address/endpoint-path.ts'
+import { isMetricsToken, METRICS_TOKEN_RULES } from '../../base/metrics-token.ts'
+import { isRate } from '../../base/rate.ts'
+
 /** How a value is read and checked. */
 export interface SettingKind {
   /** Completes "expected ...". */
@@ -18,6 +23,36 @@ export const TEXT: SettingKind = {
   placeholder: 'text',
   fromText: (text) => text,
   isValid: isText,
+}
+
+export const PATH: SettingKind = {
+  ...TEXT,
+  expects: `the path of an endpoint such as /mcp: it must ${PATH_RULES}`,
+  isValid: (value) => isText(value) && isEndpointPath(value as string),
+}
+
+const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/i
+
+/** Numbers with dots that are no IP address are no name either. */
+const isListenAddress = (text: string): boolean => isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text))
+
+export const ADDRESS: SettingKind = {
+  ...TEXT,
+  expects: 'an IP address or the name of a machine, such as 127.0.0.1',
+  isValid: (value) => isText(value) && isListenAddress(value as string),
+}
+
+export const METRICS_TOKEN: SettingKind = {
+  ...TEXT,
+  expects: `a text of ${METRICS_TOKEN_RULES}`,
+  isValid: isMetricsToken,
+}
+
+/** Redis reads braces in the name of a key. */
+export const KEY_PREFIX: SettingKind = {
+  ...TEXT,
+  expects: 'a text without braces',
+  isValid: (value) => isText(value) && !/[{}]/.test(value),
 }
 
 /** @param placeholder what the text is: `url`, `file` */
@@ -50,6 +85,13 @@ export const LIST: SettingKind = {
       .filter((each) => each !== ''),
   isValid: (value) => Array.isArray(value) && value.length > 0 && value.every(isText),
 }
+
+/** @param what each text is, with an example */
+export const listOfTexts = (what: string, isRight: (text: string) => boolean): SettingKind => ({
+  ...LIST,
+  expects: `a list of ${what} (in a flag or a variable: with commas between them)`,
+  isValid: (value) => LIST.isValid(value) && (value as string[]).every(isRight),
+})
 
 /** The length that `keyRing` requires. */
 const MIN_KEY_LENGTH = 32
@@ -88,8 +130,6 @@ export const either = (first: SettingKind, second: SettingKind): SettingKind => 
   isValid: (value) => first.isValid(value) || second.isValid(value),
 })
 
-const isPositive = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value > 0
-
 /** `0.2/10` is ten at once, and then one each five seconds. */
 export const RATE: SettingKind = {
   expects: 'perSecond and burst (in a flag or a variable: perSecond/burst, such as 0.2/10)',
@@ -98,10 +138,7 @@ export const RATE: SettingKind = {
     const [, perSecond, burst] = /^\s*([\d.]+)\/(\d+)\s*$/.exec(text) ?? []
     return burst === undefined ? text : { perSecond: Number(perSecond), burst: Number(burst) }
   },
-  isValid: (value) => {
-    const { perSecond, burst, ...more } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
-    return isPositive(perSecond) && isPositive(burst) && Object.keys(more).length === 0
-  },
+  isValid: isRate,
 }
 
 /** Switches a limit off. */

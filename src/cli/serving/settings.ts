@@ -1,8 +1,27 @@
 /** The settings of `portico serve`. Each has one name in a file, and a flag and a variable that follow from it. */
 
+import { HOST_RULES, isHostHeader, isWebOrigin, ORIGIN_RULES } from '../../base/address/names.ts'
 import type { HttpLimits } from '../../http/index.ts'
 import type { ServerLimits } from '../../server/index.ts'
-import { API_KEYS, either, KEYS, LIST, numberFrom, OFF, oneOf, RATE, type SettingKind, TEXT, textOf, YES_NO } from './setting-kinds.ts'
+import {
+  ADDRESS,
+  API_KEYS,
+  either,
+  KEY_PREFIX,
+  KEYS,
+  LIST,
+  listOfTexts,
+  METRICS_TOKEN,
+  numberFrom,
+  OFF,
+  oneOf,
+  PATH,
+  RATE,
+  type SettingKind,
+  TEXT,
+  textOf,
+  YES_NO,
+} from './setting-kinds.ts'
 
 export interface Setting {
   /** The name in a file. Names of limits begin with `limits.`. */
@@ -37,17 +56,27 @@ export const DEFAULT_PORT = 3000
 export const SETTINGS: readonly Setting[] = [
   setting('server', textOf('file'), undefined, 'the module that exports the server, or the name of a bundled server'),
   setting('http', YES_NO, false, 'serve over HTTP. All settings below are for HTTP'),
-  setting('host', TEXT, '127.0.0.1', 'the address to listen on; 0.0.0.0 for all'),
+  setting('host', ADDRESS, '127.0.0.1', 'the address to listen on; 0.0.0.0 for all'),
   setting('port', PORT, DEFAULT_PORT, 'the port for --http; 0 picks a free port'),
-  setting('path', TEXT, '/mcp', 'the path of the endpoint'),
+  setting('path', PATH, '/mcp', 'the path of the endpoint'),
   setting(
     'workers',
     either(oneOf('auto'), numberFrom(0, 256)),
     0,
     'processes that serve; auto: one for each core; 0: this process serves alone',
   ),
-  setting('allowedHosts', LIST, undefined, 'host names that clients use'),
-  setting('allowedOrigins', LIST, undefined, 'origins of web pages that may call the server'),
+  setting(
+    'allowedHosts',
+    listOfTexts(`host names such as mcp.example.com; ${HOST_RULES}`, isHostHeader),
+    undefined,
+    'host names that clients use',
+  ),
+  setting(
+    'allowedOrigins',
+    listOfTexts(`origins such as https://app.example.com; ${ORIGIN_RULES}`, isWebOrigin),
+    undefined,
+    'origins of web pages that may call the server',
+  ),
   setting('dangerouslyAllowAnyHost', YES_NO, false, 'accept every Host header, so that any web page can call the server'),
   setting('trustProxy', either(numberFrom(0, 16), YES_NO), false, 'how many proxies are in front; true: one'),
   setting('tlsCertFile', textOf('file'), undefined, 'the certificate, for https'),
@@ -63,11 +92,11 @@ export const SETTINGS: readonly Setting[] = [
   setting('cardCatalog', YES_NO, true, 'list the card in the catalog of the domain'),
   secret('apiKeys', API_KEYS, 'API keys of callers, as name=key'),
   secret('store', textOf('url'), 'the Redis or Valkey that replicas share, such as redis://host:6379', true),
-  setting('storePrefix', TEXT, 'portico:', 'the start of every key in the store'),
+  setting('storePrefix', KEY_PREFIX, 'portico:', 'the start of every key in the store'),
   secret('keys', KEYS, 'secrets that all replicas share; the first seals, all open'),
   setting('health', YES_NO, false, 'serve /healthz and /readyz'),
   setting('metrics', YES_NO, false, 'serve /metrics'),
-  secret('metricsToken', TEXT, 'the bearer token of scrapers'),
+  secret('metricsToken', METRICS_TOKEN, 'the bearer token of scrapers'),
   setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
   setting('graceMs', numberFrom(0), 10_000, 'how long requests may take after the server was asked to end'),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),

@@ -45,7 +45,7 @@ test('an operator configures it with a file and the environment alone', async ()
   const cwd = folderWith({
     'serve.yaml': `server: ./server.mjs\nhttp: true\nport: 0\nworkers: 2\nhealth: true\nmetrics: true\nlogFormat: json\nlimits:\n  maxSessions: 1\n`,
     secret: `${KEY}\n`,
-    token: 'scraper\n',
+    token: 'secret-of-the-scraper\n',
   })
   const { child, url, said } = await start(cwd, [], {
     PORTICO_CONFIG: 'serve.yaml',
@@ -64,7 +64,10 @@ test('an operator configures it with a file and the environment alone', async ()
   expect((await session.ask({ ...callTool('pid'), id: 5 })).status).toBe(404)
   expect((await http(new URL('/readyz', url).href, GET)).message).toMatchObject({ status: 'ok', checks: { store: { status: 'ok' } } })
   expect((await http(new URL('/metrics', url).href, GET)).status).toBe(401)
-  const scraped = await http(new URL('/metrics', url).href, { ...GET, headers: { ...GET.headers, authorization: 'Bearer scraper' } })
+  const scraped = await http(new URL('/metrics', url).href, {
+    ...GET,
+    headers: { ...GET.headers, authorization: 'Bearer secret-of-the-scraper' },
+  })
   expect(scraped.text).toContain('portico_workers{worker="primary",state="running"} 2')
   await expect
     .poll(() =>
@@ -147,14 +150,20 @@ test('mistakes name their place, and end the command with the code for it', asyn
   expect(flag).toMatchObject({ code: 2, stderr: expect.stringContaining('--port needs --http') })
   const nothing = await portico(['serve'], { cwd })
   expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('serve needs a file') })
+  const store = await portico(['serve', 'server.mjs', '--http'], { cwd, env: { PORTICO_STORE: 'http://127.0.0.1:1' } })
+  expect(store).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_STORE: Expected a URL of Redis such as redis://') })
+  const prefix = await portico(['serve', 'server.mjs', '--http', '--store-prefix', 'a{b}'], { cwd, env: { PORTICO_STORE: 'redis://h' } })
+  expect(prefix).toMatchObject({ code: 2, stderr: expect.stringContaining('--store-prefix: storePrefix must be a text without braces') })
   const auth = await portico(['serve', 'server.mjs', '--http', '--auth-scopes', 'a'], { cwd })
-  expect(auth).toMatchObject({ code: 8, stderr: expect.stringContaining('--auth-scopes: authIssuers is missing') })
+  expect(auth).toMatchObject({ code: 2, stderr: expect.stringContaining('--auth-scopes: authIssuers is missing') })
   const card = await portico(['serve', 'server.mjs', '--http', '--card-name', 'com.example/x'], { cwd })
-  expect(card).toMatchObject({ code: 8, stderr: expect.stringContaining('--card-name: cardDescription is missing') })
+  expect(card).toMatchObject({ code: 2, stderr: expect.stringContaining('--card-name: cardDescription is missing') })
   const short = await portico(['serve', 'server.mjs', '--http', '--show-config'], { cwd, env: { PORTICO_API_KEYS: 'ci=short' } })
   expect(short).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_API_KEYS: apiKeys must be a list of name=key, with 16') })
+  const token = await portico(['serve', 'server.mjs', '--http'], { cwd, env: { PORTICO_METRICS_TOKEN: 'secret-of-the-scraper' } })
+  expect(token).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_METRICS_TOKEN: metricsToken needs metrics: true') })
   const tls = await portico(['serve', 'server.mjs', '--http', '--tls-cert-file', 'x'], { cwd })
-  expect(tls).toMatchObject({ code: 8, stderr: expect.stringContaining('--tls-cert-file: tlsKeyFile is missing') })
+  expect(tls).toMatchObject({ code: 2, stderr: expect.stringContaining('--tls-cert-file: tlsKeyFile is missing') })
 })
 
 test('keys are refused for a server that has its own', async () => {
@@ -180,11 +189,34 @@ test('replicas of a server with the same keys continue what the other began', as
 })
 
 test('lines of requests as text are one line each, whatever a client sends', async () => {
-  const { url, said } = await start(folderWith({}), ['server.mjs', '--http', '0', '--log-format', 'text'])
+  const failing = `${SERVER}server.tool('fails', () => { throw new Error('no database') })\n`
+  const { url, said } = await start(folderWith({ 'server.mjs': failing }), ['server.mjs', '--http', '0', '--log-format', 'text'])
   await askModern(url, callTool('pid'))
+  await askModern(url, callTool('fails'))
+  await askModern(url, callTool('none'))
   await askModern(url, { method: 'x\u001b[2J\ny' }).catch(() => {})
   await http(url, { method: 'PUT', isBare: true })
   await expect.poll(said).toMatch(/^\S+Z info tools\/call pid ok [\d.]+ ms 127\.0\.0\.1$/m)
+  // What the caller saw, to find it.
+  await expect.poll(said).toMatch(/^\S+Z warn tools\/call fails tool_error reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z warn tools\/call none error code -32602 [\d.]+ ms 127\.0\.0\.1$/m)
   await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 127\.0\.0\.1$/m)
   expect(said()).not.toContain('\u001b[2J')
+})
+
+test.each([
+  [['--path', 'mcp'], {}, 2, '--path: path must be the path of an endpoint such as /mcp: it must begin with a slash'],
+  [[], { PORTICO_PATH: '/a b' }, 8, 'PORTICO_PATH: path must be the path of an endpoint'],
+  [['--host', 'http://x'], {}, 2, '--host: host must be an IP address or the name of a machine'],
+  [['--host', '999.1.1.1'], {}, 2, '--host: host must be an IP address or the name of a machine'],
+  [['--host', '0.0.0.0'], {}, 2, '--host: listening on 0.0.0.0 makes the server public'],
+  [[], { PORTICO_HOST: '0.0.0.0' }, 8, 'make callers authenticate (authIssuers or apiKeys)'],
+  [['--port', 'abc'], {}, 2, 'Expected a port, from 0 to 65535.'],
+  [['--tls-cert-file', 'server.mjs', '--tls-key-file', 'server.mjs'], {}, 2, '--tls-cert-file: the certificate and its key cannot be used'],
+  [[], { PORTICO_METRICS: 'true', PORTICO_METRICS_TOKEN: 'short' }, 8, 'PORTICO_METRICS_TOKEN: metricsToken must be a text of at least 16'],
+])('%j and %j end with %i', async (flags, env, code, message) => {
+  const server = `import { createServer } from 'portico/server'\nexport const server = createServer({ name: 'x', version: '1' })\n`
+  const ended = await portico(['serve', 'server.mjs', '--http', ...flags], { cwd: folderWith({ 'server.mjs': server }), env })
+  expect(ended).toMatchObject({ code, stderr: expect.stringContaining(message) })
+  expect(ended.stderr).not.toContain('Write the file before')
 })

@@ -62,7 +62,7 @@ const VALUES: Record<string, [text: string, value: unknown]> = {
   keys: ['k'.repeat(32), ['k'.repeat(32)]],
   health: ['1', true],
   metrics: ['on', true],
-  metricsToken: ['t', 't'],
+  metricsToken: ['a-token-of-16-letters', 'a-token-of-16-letters'],
   logFormat: ['json', 'json'],
   graceMs: ['0', 0],
   sessions: ['false', false],
@@ -170,12 +170,27 @@ describe('mistakes', () => {
       { env: { PORTICO_ALOWED_HOSTS: 'a' } },
       'PORTICO_ALOWED_HOSTS: unknown variable; did you mean PORTICO_ALLOWED_HOSTS?',
     ],
+    [
+      'a URL in place of a host',
+      { flags: { allowedHosts: 'https://a.example/' } },
+      '--allowed-hosts: allowedHosts must be a list of host names such as mcp.example.com; no wildcards; IPv6 in brackets',
+    ],
+    [
+      'a host in place of an origin',
+      { file: 'allowedOrigins: [a.example]\n' },
+      'etc/serve.yaml:1: allowedOrigins must be a list of origins such as https://app.example.com',
+    ],
     ['a variable without one letter', { env: { PORTICO_PRT: '1' } }, 'PORTICO_PRT: unknown variable; did you mean PORTICO_PORT?'],
     ['a name twice', { file: 'port: 1\nhost: a\nport: 2\n' }, 'etc/serve.yaml:3: the name is there twice'],
     ['no YAML', { file: 'port: [1\nhost: }' }, 'not valid YAML or JSON'],
     ['no names', { file: '- port\n' }, 'etc/serve.yaml:1: expected names with values'],
     ['a file that is missing', { flags: { config: 'none.yaml' } }, 'none.yaml: cannot be read: ENOENT'],
-    ['a value that is missing', { file: 'host:\n' }, 'etc/serve.yaml:1: host must be a text, not null'],
+    ['a prefix with braces', { env: { PORTICO_STORE_PREFIX: 'a{b}' } }, 'PORTICO_STORE_PREFIX: storePrefix must be a text without braces'],
+    [
+      'a value that is missing',
+      { file: 'host:\n' },
+      'etc/serve.yaml:1: host must be an IP address or the name of a machine, such as 127.0.0.1, not null',
+    ],
     ['a variable of Kubernetes', { env: { PORTICO_PORT: 'tcp://10.0.0.7:80' } }, 'Kubernetes sets it for a Service named "portico"'],
   ])('%s is an error that names its place', async (_what, given, told) => {
     expect(await problemsOf(given)).toContain(told)

@@ -76,7 +76,7 @@ export interface WritableAuditLog extends AuditLog {
 export async function openAuditLog(options: AuditLogOptions): Promise<WritableAuditLog> {
   const { folder, keyFile, anchor, scrub, onWarning, limits, retention } = options
   const all = withDefaults(DEFAULT_AUDIT_LIMITS, limits)
-  checkRetention(retention)
+  checkRetention(retention, folder)
   return orErrAudit(folder, async () => {
     await privateFolder(folder)
     const key = await withLockFile(join(folder, LOCK_FILE), all, async () => {
@@ -278,7 +278,7 @@ class Log implements WritableAuditLog {
       await this.#flush(lines.add(this.#statement(lines.tail)))
       await removeSegments(this.#folder, retired.segments)
     } catch (error) {
-      this.#onWarning(`Old segments of the audit log could not be retired: ${asText(error)}`)
+      this.#onWarning(`Old segments of the audit log could not be retired: ${error instanceof Error ? error.message : asText(error)}`)
     }
   }
 

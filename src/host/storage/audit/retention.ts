@@ -3,8 +3,9 @@
  * so that a segment which disappears in another way is found.
  */
 
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { privateFolder, readPrivate, removePrivate, writePrivate } from '../../../files/private-file.ts'
+import { checkMembers, type Members } from '../../../protocol/check-members.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { RecordBody } from '../../model/audit-record.ts'
 import { type Link, parsed } from './chain.ts'
@@ -38,12 +39,24 @@ const MAX_FILE_BYTES = 256 * 1024 * 1024
 export const segmentMs = ({ maxAgeMs }: AuditRetention): number =>
   maxAgeMs === undefined ? Number.POSITIVE_INFINITY : Math.min(DAY_MS, maxAgeMs)
 
-/** @throws McpError ERR_DEFINITION for values that would retire everything by mistake */
-export function checkRetention(retention: AuditRetention | undefined): void {
+const MEMBERS: Members<AuditRetention> = { maxAgeMs: 1, maxBytes: 1, archive: 1 }
+
+/**
+ * @param folder of the log
+ * @throws McpError ERR_DEFINITION for values that would retire everything, or nothing, by mistake
+ */
+export function checkRetention(retention: AuditRetention | undefined, folder: string): void {
+  if (!retention) return
+  checkMembers('auditRetention', retention, MEMBERS)
   for (const name of ['maxAgeMs', 'maxBytes'] as const) {
-    const value = retention?.[name]
+    const value = retention[name]
     if (value !== undefined && !(value > 0)) throw new McpError('ERR_DEFINITION', `${name} of the audit log must be above 0, not ${value}`)
   }
+  const { maxAgeMs, maxBytes, archive } = retention
+  if (maxAgeMs === undefined && maxBytes === undefined)
+    throw new McpError('ERR_DEFINITION', 'auditRetention needs maxAgeMs or maxBytes; leave it out to keep everything')
+  if (archive !== undefined && resolve(archive) === resolve(folder))
+    throw new McpError('ERR_DEFINITION', 'archive must be another folder than that of the audit log')
 }
 
 /** Chooses the segments to retire. Call it while holding the lock. */

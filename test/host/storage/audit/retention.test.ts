@@ -112,10 +112,18 @@ describe('retention', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
-  test('keeps everything without an age and a size', async () => {
-    const folder = await written(40, { retention: {} })
-    expect(segmentsOf(folder)[0]).toBe('audit-000001.jsonl')
-    expect(await verifyAudit(folder)).toMatchObject({ ok: true, retired: 0 })
+  test.each([
+    [{}, 'auditRetention needs maxAgeMs or maxBytes'],
+    [{ archive: 'old' }, 'auditRetention needs maxAgeMs or maxBytes'],
+    [{ maxAge: 5, maxBytes: 5 } as object, 'auditRetention: unknown member "maxAge"; did you mean "maxAgeMs"?'],
+  ])('refuses %j, which would not do what it says', async (retention, message) => {
+    await expect(openAuditLog({ folder: join(newFolder(), 'log'), retention })).rejects.toThrow(message)
+  })
+
+  test('refuses its own folder as the archive', async () => {
+    const folder = join(newFolder(), 'log')
+    const retention = { maxBytes: 5, archive: `${folder}/../log/` }
+    await expect(openAuditLog({ folder, retention })).rejects.toThrow('archive must be another folder than that of the audit log')
   })
 
   test('refuses values that would retire everything', async () => {
@@ -144,6 +152,24 @@ describe('retention', () => {
     expect(segmentsOf(folder)[0]).toBe('audit-000001.jsonl')
     expect(warnings[0]).toContain('Old segments of the audit log could not be retired')
     expect(await verifyAudit(folder)).toMatchObject({ ok: true, retired: 0 })
+  })
+
+  test('reports a fault that is not an Error', async () => {
+    const warnings: string[] = []
+    const folder = join(newFolder(), 'log')
+    let isOpen = false
+    const retention = {
+      maxBytes: 5_000,
+      get archive(): string {
+        if (!isOpen) return newFolder()
+        throw 'The disk is full'
+      },
+    }
+    const log = await openAuditLog({ folder, limits: SMALL, retention, onWarning: (text) => warnings.push(text) })
+    isOpen = true
+    await call(log, 40)
+    await log.close()
+    expect(warnings[0]).toBe('Old segments of the audit log could not be retired: The disk is full')
   })
 
   test('retires what a crash set aside together with its segment', async () => {

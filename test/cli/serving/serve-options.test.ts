@@ -28,6 +28,13 @@ test('the callers of a file of API keys are accepted, and no others', async () =
   expect(await options.auth?.authenticate(headOf('an-unknown-key-of-16-characters'))).toMatchObject({ status: 401 })
 })
 
+test('an error about the store has the error of the store as its cause', async () => {
+  await expect(serving({ store: 'http://h' })).rejects.toMatchObject({
+    message: expect.stringMatching(/^from store: Expected a URL of Redis/),
+    cause: expect.objectContaining({ message: expect.stringMatching(/^Expected a URL of Redis/) }),
+  })
+})
+
 test('API keys with a name twice, or together with access tokens, are refused', async () => {
   await expect(serving({ apiKeys: ['a=one-key-of-16-characters', 'a=two-key-of-16-characters'] })).rejects.toThrow(
     'the name "a" is there twice',
