@@ -2,7 +2,8 @@
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseAllDocuments, parseDocument } from 'yaml'
@@ -10,6 +11,7 @@ import { parseAllDocuments, parseDocument } from 'yaml'
 import { root } from '../../scripts/setup.mjs'
 import { readSettings, type Settings } from '../../src/cli/serving/read-settings.ts'
 import { portOf } from '../support/http-requests.ts'
+import { selfSigned } from '../support/self-signed.ts'
 
 const fileOf = (path: string): string => readFileSync(`${root}/deploy/${path}`, 'utf8')
 
@@ -111,27 +113,30 @@ describe('the Dockerfile', () => {
     expect(textsOf(last, 'COPY').some((text) => text.startsWith('deploy/server.mjs '))).toBe(true)
   })
 
-  test('checks the health of the server without other programs', async () => {
+  test.for([false, true])('checks the health of the server without other programs; with a certificate: %s', async (isSecure) => {
     const [check = ''] = textsOf(last, 'HEALTHCHECK')
     const [, command = ''] = /CMD (\[.*\])$/.exec(check) ?? []
     const [program, ...args] = JSON.parse(command) as string[]
     expect(program).toBe('node')
     let status = 200
     const asked: string[] = []
-    const server = createServer((request, response) => {
-      asked.push(request.url ?? '')
+    const onRequest: RequestListener = (request, response) => {
+      asked.push(`${request.headers.host} ${request.url}`)
       response.writeHead(status).end()
-    })
+    }
+    const server = isSecure ? createSecureServer(selfSigned(), onRequest) : createServer(onRequest)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     onTestFinished(() => void server.close())
-    const run = async (port: number): Promise<number | null> => {
-      const child = spawn(process.execPath, args, { env: { PORTICO_PORT: String(port) }, stdio: 'ignore' })
+    const port = portOf(server)
+    const run = async (to: number): Promise<number | null> => {
+      // The certificate may be set in a file, which the check does not read.
+      const child = spawn(process.execPath, args, { env: { PORTICO_PORT: String(to) }, stdio: 'ignore' })
       return new Promise((done) => child.once('exit', done))
     }
-    expect(await run(portOf(server))).toBe(0)
+    expect(await run(port)).toBe(0)
     status = 503
-    expect(await run(portOf(server))).toBe(1)
-    expect(asked).toEqual(['/healthz', '/healthz'])
+    expect(await run(port)).toBe(1)
+    expect(asked).toEqual([`127.0.0.1:${port} /healthz`, `127.0.0.1:${port} /healthz`])
     expect(await run(1)).toBe(1)
   })
 

@@ -136,6 +136,11 @@ test('nginx passes on the endpoint and nothing else, with bodies as large as the
   expect((await http(url, modern(callTool('replica'), { host: 'evil.example' }))).status).toBe(403)
 })
 
+test('a browser behind nginx sees the URL that clients need', async () => {
+  const { text } = await http(all.url, { method: 'GET', isBare: true, headers: { accept: 'text/html', ...HOST } })
+  expect(text).toContain('<pre>https://mcp.example.com/mcp</pre>')
+})
+
 test('the times and sizes of the configuration fit those of the server', () => {
   const text = readFileSync(NGINX_FILE, 'utf8')
   const seconds = (name: string): number => Number(new RegExp(`^ *${name} (\\d+)s;`, 'm').exec(text)?.[1])

@@ -5,7 +5,9 @@ import { z } from 'zod'
 import { big, isSse, say, toolCount } from '../../arguments.mjs'
 import { namesOf } from '../../offering.mjs'
 
-const server = new FastMCP({ name: 'fastmcp', version: '1.0.0' })
+/** FastMCP warns about each connection of the load, because its client declares no capabilities. */
+const logger = { debug() {}, info() {}, log() {}, warn() {}, error: console.error }
+const server = new FastMCP({ name: 'fastmcp', version: '1.0.0', logger })
 for (const name of namesOf(toolCount))
   server.addTool({ name, description: `The tool ${name}`, parameters: z.object({ text: z.string() }), execute: async ({ text }) => text })
 server.addTool({ name: 'big', parameters: z.object({}), execute: async () => big })
