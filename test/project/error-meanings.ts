@@ -36,6 +36,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'A foreign URL is not fetched, or its redirect is not followed. data.reason says why, such as an address that is not public.',
   ERR_STORE: 'Stored data could not be written or locked. The earlier data is intact.',
   ERR_STORE_DOWN: 'The store that replicas share cannot be reached. Try again later.',
+  ERR_STORE_KEY:
+    'A value in the store that replicas share cannot be opened: this replica has other keys, or the value was changed. Give all replicas the same keys.',
   ERR_AUTH:
     'Authorization failed. data.reason names the step, refused for status 401; data.error has the OAuth error code, data.header the header of a key.',
   ERR_EXIT: 'A server process ended unexpectedly. The message has its exit code and its last output.',

@@ -8,7 +8,8 @@ const block = /```nginx\n(.*?)```/s.exec(readFileSync(`${root}/docs/http.md`, 'u
 
 test('the nginx block of the page passes everything that the server accepts', () => {
   expect(block).toContain(`client_max_body_size ${DEFAULT_HTTP_LIMITS.maxBodyBytes / 1024 / 1024}m;`)
-  for (const line of ['proxy_buffering off;', 'proxy_request_buffering off;', 'proxy_set_header Host $host;']) expect(block).toContain(line)
+  for (const line of ['proxy_buffering off;', 'proxy_request_buffering off;']) expect(block).toContain(line)
+  for (const header of ['Host $host', 'X-Forwarded-Proto $scheme']) expect(block).toContain(`proxy_set_header ${header};`)
   const place = new RegExp(/location ~ (\S+) \{/.exec(block)?.[1] as string)
   for (const path of ['/mcp', '/mcp/', '/sse', '/messages']) expect(path).toMatch(place)
   for (const path of ['/', '/mcp2', '/x/mcp', '/other']) expect(path).not.toMatch(place)

@@ -24,7 +24,7 @@ const quotesIn = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].ma
 /** Texts of other programs, with the program that the page names for each. */
 const FOREIGN: Record<string, RegExp> = {
   TypeScript: /^Cannot find module/,
-  Node: /^Cannot find package|^'@?[\w/-]+'$|^require\(\) of ES Module|^Unknown file extension|^ECONNREFUSED$/,
+  Node: /^Cannot find package|^'@?[\w/-]+'$|^require\(\) of ES Module|^Unknown file extension|^ECONNREFUSED$|certificate$/,
   tsx: /^Top-level await/,
 }
 

@@ -47,10 +47,13 @@ describe.each(isProof ? ['auto', 'sse'] : ['auto'])('three replicas, answers %s,
       expect(faultsOf(name, run.checks.get(name))).toEqual([])
     })
 
-    test('the suite is content as well, and every replica had its share', () => {
+    test('the suite is content as well', () => {
       expect(run.exitCode, run.output.slice(-2000)).toBe(0)
-      expect([...group.balancer.passed.values()].filter((count) => count > 10)).toHaveLength(3)
     })
+  })
+
+  test('every replica had its share', () => {
+    expect([...group.balancer.passed.values()].filter((count) => count > 10)).toHaveLength(3)
   })
 })
 

@@ -16,8 +16,8 @@ export interface ReplicaProcess {
   readonly lines: string[]
   /** Sends it a command. */
   tell(line: string): void
-  /** Takes it away from the balancer, and ends it. SIGTERM asks it to finish first. */
-  end(signal: NodeJS.Signals): Promise<void>
+  /** Takes it away from the balancer, and ends it. SIGTERM asks it to finish first. `isBalanced`: it gets requests until it has ended. */
+  end(signal: NodeJS.Signals, options?: { isBalanced?: boolean }): Promise<void>
 }
 
 export interface ReplicaGroup {
@@ -98,13 +98,14 @@ export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
         child,
         lines,
         tell: (line) => void child.stdin.write(`${line}\n`),
-        end: async (signal) => {
+        end: async (signal, { isBalanced: staysBalanced = false } = {}) => {
           isEnding = true
-          balancer.ports.delete(port)
+          if (!staysBalanced) balancer.ports.delete(port)
           group.replicas.delete(replica)
           child.kill('SIGCONT')
           child.kill(signal)
           await exited
+          balancer.ports.delete(port)
         },
       }
       group.replicas.add(replica)

@@ -30,6 +30,11 @@ export async function untilGone(pid: number, withinMs: number): Promise<number> 
   return performance.now() - started
 }
 
+/** Resolves when a process that got SIGSTOP runs no more. */
+export async function untilStopped(pid: number): Promise<void> {
+  while (statOf(pid)[0] !== 'T') await sleep(5)
+}
+
 /** The fields after the name: state, parent, group, ... */
 function statOf(pid: number): string[] {
   try {
