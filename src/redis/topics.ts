@@ -17,7 +17,7 @@ export function redisTopics({ connection, keys }: RedisContext): Topics {
     page: async (topic, cursor = '0') => {
       const reply = await connection.run(listMembers, [keys.topic(topic)], [/^\d{1,20}$/.test(cursor) ? cursor : '0'])
       const [next, members] = reply as [Reply, Reply[]]
-      return { members: members.map(textOf), next: textOf(next) === '0' ? undefined : textOf(next) }
+      return { members: members.map(textOf), next: textOf(next) || undefined }
     },
     sample: async (topic, count) => ((await connection.command('ZRANDMEMBER', keys.topic(topic), count)) as Reply[]).map(textOf),
     size: async (topic) => Number(await connection.run(listMembers, [keys.topic(topic)], [''])),

@@ -2,7 +2,11 @@
 
 import { NOW, script } from './script.ts'
 
-/** KEYS: topic. ARGV: cursor; '' to count. Returns the next cursor and members; or the number. */
+/**
+ * KEYS: topic. ARGV: cursor; '' to count. Returns the next cursor, '' after the last part, and members; or the number.
+ *
+ * The cursor is an expiry, so another node can go on after a failover. Renewals only move members to later parts.
+ */
 export const listMembers = script(
   'list-members',
   `${NOW}
@@ -11,10 +15,20 @@ if ARGV[1] == '' then
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', whole(time))
   return redis.call('ZCARD', KEYS[1])
 end
-local page = redis.call('ZSCAN', KEYS[1], ARGV[1], 'COUNT', 1000)
-local members = {}
-for at = 1, #page[2], 2 do
-  if tonumber(page[2][at + 1]) > time then members[#members + 1] = page[2][at] end
+local size = 1000
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. whole(math.max(time, tonumber(ARGV[1]))), '+inf', 'WITHSCORES', 'LIMIT', 0, size)
+local last = #found / 2 == size and found[#found] or ''
+local members, isListed = {}, {}
+local function add(member)
+  if not isListed[member] then
+    members[#members + 1] = member
+    isListed[member] = true
+  end
 end
-return { page[1], members }`,
+for at = 1, #found, 2 do add(found[at]) end
+-- Those with the expiry of the cursor must not be on two sides of it.
+if last ~= '' then
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], last, last)) do add(member) end
+end
+return { last, members }`,
 )
