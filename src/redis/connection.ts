@@ -17,6 +17,11 @@ const LATE_MS = 100
 /** Replies that mean that Redis does not work at the moment. */
 const DOWN = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|BUSY|UNKILLABLE)\b/
 
+/** The cause of the error of a command that Redis cannot have got. */
+const NOT_SENT = new Error('The command was not sent')
+
+export const isNotSent = (error: unknown): boolean => error instanceof McpError && error.cause === NOT_SENT
+
 /** A reply of Redis, and not a fault of the connection. */
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
 
@@ -214,6 +219,6 @@ export class Connection {
 
   #down(): McpError {
     this.#isMissed = true
-    return new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis')
+    return new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis', { cause: NOT_SENT })
   }
 }

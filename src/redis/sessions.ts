@@ -3,6 +3,7 @@
 import { randomId } from '../base/bytes.ts'
 import type { Entered, LookedAtSession, SessionTable } from '../store/session-table.ts'
 import { STANDING_STREAM } from '../store/stream-logs.ts'
+import { isNotSent } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { LateLeaves } from './late-leaves.ts'
@@ -53,7 +54,7 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       return entered
     } catch (error) {
       // Perhaps it was registered, and only the reply is missing.
-      late.add(registration)
+      if (!isNotSent(error)) late.add(registration)
       throw error
     }
   }

@@ -25,8 +25,8 @@ export interface SharedStore {
   /** Calls `listener` after each command to another process, for metrics. Returns a function that ends it. */
   onCommand?(listener: (command: StoreCommand) => void): () => void
   /**
-   * Seals values with these keys from now on, unless the store has keys. Values from before stay readable. A handler calls it with the keys
-   * of its server.
+   * Seals values with these keys from now on, unless the store has keys. It then refuses values that are not sealed. A handler calls it with
+   * the keys of its server.
    */
   useKeys?(keys: KeyRing): void
   /** Loads what the store needs. Rejects if it can never work, for example because a package is missing. */

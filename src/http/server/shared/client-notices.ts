@@ -56,9 +56,15 @@ export class ClientNotices {
       case 'notifications/cancelled': {
         const id = params?.requestId
         if (typeof id !== 'string' && typeof id !== 'number') return
+        const { replica, sessions } = this.#services.store
+        const name = callName(id)
         // In the store first: the replica may have died, or never read the message.
-        const runner = await this.#services.store.sessions.cancel(sid, callName(id))
-        const { replica } = this.#services.store
+        const runner = await sessions.cancel(sid, name).catch((error: Error) => {
+          // A request of this replica needs no store to be cancelled.
+          this.#calls.notice(sid, message)
+          if (!this.#calls.runs(sid, name)) throw error
+          return replica.id
+        })
         if (runner === undefined || runner === replica.id) this.#calls.notice(sid, message)
         const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
         const notice = noticeOf({ requestId: id, ...reason })

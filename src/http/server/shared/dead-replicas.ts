@@ -79,6 +79,8 @@ export class DeadReplicas {
     const batch = { n: nextBatch(), epoch: taken.epoch, events, isLast: true }
     const appended = await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds))
     tails.wake(sid, stream)
+    // After the stream has ended: until then another replica must find the cancellation.
+    if (restarted === 'cancelled' && call) await this.#leave(sid, call)
     return events.length > 0 && typeof appended === 'object' ? 'lost' : 'neither'
   }
 
@@ -90,9 +92,14 @@ export class DeadReplicas {
       // Without its lease this replica must not answer. Others take the request over.
       if (!store.replica.isHeld) throw error
       report(error)
-      if (call.restart) await store.sessions.leave(sid, callName(call.restart.message.id)).catch(report)
+      await this.#leave(sid, call)
       return 'lost'
     }
+  }
+
+  async #leave(sid: string, { restart }: OpenCall): Promise<void> {
+    const { store, report } = this.#services
+    if (restart) await store.sessions.leave(sid, callName(restart.message.id)).catch(report)
   }
 
   /** No record has the requests that were lost: the replica that ran them is gone. */

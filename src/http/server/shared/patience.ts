@@ -17,6 +17,7 @@ export class Patience {
   /** Since when the store has refused commands while this replica held its lease under this name. */
   #refused: { since: number; id: string } | undefined
   #hasFailed = false
+  #failedAt = Number.NEGATIVE_INFINITY
   /** Commands that were sent again. */
   resent = 0
 
@@ -44,7 +45,11 @@ export class Patience {
   #isExhausted(): boolean {
     const { replica } = this.#services.store
     const now = this.#services.clock.now()
-    if (!replica.isHeld || replica.id !== this.#refused?.id) this.#refused = { since: now, id: replica.id }
-    return now - this.#refused.since > Math.max(replica.leaseMs, MIN_MS)
+    const patienceMs = Math.max(replica.leaseMs, MIN_MS)
+    // A store that refuses is asked again at least once a second. After a longer pause it had recovered.
+    const hadRecovered = now - this.#failedAt > patienceMs / 2
+    this.#failedAt = now
+    if (!replica.isHeld || replica.id !== this.#refused?.id || hadRecovered) this.#refused = { since: now, id: replica.id }
+    return now - this.#refused.since > patienceMs
   }
 }

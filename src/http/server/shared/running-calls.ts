@@ -66,11 +66,7 @@ export class RunningCalls {
     const entered = await store.sessions.enter(sid, callName(message.id), limits.maxInFlightPerSession, true)
     // The client may have sent the request again.
     if (typeof entered === 'string') return 'lost'
-    if (entered.isCancelled) {
-      // Not tried again: without the registration it would not be known as cancelled.
-      await store.sessions.leave(sid, callName(message.id)).catch(services.report)
-      return 'cancelled'
-    }
+    if (entered.isCancelled) return 'cancelled'
     const session = { sid, record: JSON.parse(entered.record) as SessionRecord, revision: entered.revision }
     const usage = usageOf(session.record.principal, address)
     const body = bodyOf(usage)
@@ -87,6 +83,12 @@ export class RunningCalls {
   /** Gives a notification of the client to its requests at this replica. */
   notice(sid: string, message: Incoming): void {
     for (const call of this.#calls) if (call.sid === sid) call.notice(message)
+  }
+
+  /** Whether a request of the session runs here. Requests in a batch have no name. */
+  runs(sid: string, name: string): boolean {
+    for (const call of this.#calls) if (call.sid === sid && call.name === name) return true
+    return false
   }
 
   takeAnswer(sid: string, stream: string, question: string, json: string): void {

@@ -62,6 +62,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #isAnswered = false
   #isUnattended = false
   #isFenced = false
+  #isCancelled = false
+  #hasLeft = false
   #body: BodyMemory | undefined
 
   constructor(options: SharedCallOptions) {
@@ -143,6 +145,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   /** Passes on a notification of the client that is about this request. */
   notice(message: Incoming): void {
+    if (this.name !== undefined && this.name === cancelledIn(message)) this.#isCancelled = true
     this.#channel.receive(message, SILENT)
   }
 
@@ -238,12 +241,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   }
 
   onOver(body: BodyMemory): void {
-    const { services } = this.#options
-    const { name } = this
     this.#isAnswered = true
     this.#body = body
-    // Another replica may have registered the request since.
-    if (name !== undefined && !this.#isFenced) void services.store.sessions.leave(this.sid, name).catch(services.report)
+    // Until the stream of a cancelled request has ended, another replica must find the cancellation.
+    if (!(this.#isCancelled && this.#logged)) this.#leave()
     queueMicrotask(() => {
       this.#channel.close('The request was answered')
       if (!this.#logged) this.#end()
@@ -272,7 +273,16 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   onWritten(): void {
     if (this.#isUnattended) this.#options.services.inFlight.unabandon(this.usage)
     this.#isUnattended = false
+    this.#leave()
     this.#end()
+  }
+
+  #leave(): void {
+    const { store, report } = this.#options.services
+    // Another replica may have registered the request since.
+    if (this.name === undefined || this.#isFenced || this.#hasLeft) return
+    this.#hasLeft = true
+    void store.sessions.leave(this.sid, this.name).catch(report)
   }
 
   /** The request counts until its answer is in the store, so that a server that closes waits for it. */
@@ -280,6 +290,13 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#options.services.inFlight.leave(this.usage, this.#body)
     this.#options.onOver(this)
   }
+}
+
+/** The name of the request that a message cancels. */
+function cancelledIn(message: Incoming): string | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
+  const id = message.params?.requestId
+  return typeof id === 'string' || typeof id === 'number' ? callName(id) : undefined
 }
 
 /** The stream of a question, from its id; undefined for ids that no replica made. */

@@ -225,3 +225,18 @@ test('a change that is announced again while it waits is told once', async () =>
   expect(sent).toEqual([...told, 'prompts'])
   expect(reports).toEqual([])
 })
+
+test('short faults of the store with a long time between them drop no notice', async () => {
+  const { announcements, clock, added, reports, faults } = announceTo([['a']])
+  for (let day = 0; day < 3; day++) {
+    let hasFailed = false
+    faults.before = () => {
+      if (hasFailed) return
+      hasFailed = true
+      down()
+    }
+    announcements.add(TOOLS)
+    await clock.advance(24 * 60 * 60 * 1000)
+  }
+  expect([added, reports]).toEqual([toolsTo('aaa'), []])
+})
