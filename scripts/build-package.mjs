@@ -1,4 +1,4 @@
-/** npm run build: builds the package, also if nothing has changed. Tests see that it is fresh, and do not build it again. */
+/** npm run build: installs what is missing, links packages, and builds the package, also if nothing has changed. Tests see that it is fresh. */
 
 import { buildIfStale, installDependencies, linkPackages } from './setup.mjs'
 

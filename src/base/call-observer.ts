@@ -1,7 +1,23 @@
 /** Calls a callback that only observes, such as a logger. If it fails, no request fails and the process does not end. */
 
-/** @param onFault gets what the callback threw, or rejected with. Default: the first fault of the process is reported */
-export function callObserver(observer: () => unknown, onFault: (fault: unknown) => void = reportFirst): void {
+/** The callbacks whose failure was reported. A logger that fails can fail at every request. */
+const reported = new Set<string>()
+
+/**
+ * The first failure of each callback in this process is reported.
+ *
+ * @param name of the callback, for the report, such as `onRequest`
+ */
+export function callObserver(name: string, observer: () => unknown): void {
+  callSafely(observer, (fault) => {
+    if (reported.has(name)) return
+    reported.add(name)
+    console.error(`portico: the callback ${name} failed. Its later failures are not reported:`, fault)
+  })
+}
+
+/** @param onFault gets what the callback threw, or rejected with */
+export function callSafely(observer: () => unknown, onFault: (fault: unknown) => void): void {
   try {
     const said = observer() as Partial<PromiseLike<unknown>> | undefined | null
     // Not every promise is an instance of our Promise.
@@ -18,18 +34,9 @@ export function callObserver(observer: () => unknown, onFault: (fault: unknown) 
  */
 export function callListeners<Listener>(listeners: Iterable<Listener>, call: (listener: Listener) => unknown, what: string): void {
   for (const listener of listeners) {
-    callObserver(
+    callSafely(
       () => call(listener),
       (fault) => console.error(`portico: a listener for ${what} failed:`, fault),
     )
   }
-}
-
-let isReported = false
-
-/** A logger that fails may do so for every request. */
-function reportFirst(fault: unknown): void {
-  if (isReported) return
-  isReported = true
-  console.error('portico: a callback that observes failed. Later failures of this kind are not reported:', fault)
 }

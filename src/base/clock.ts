@@ -19,8 +19,8 @@ interface HoldingTimer {
   unref?(): void
 }
 
-// Node fires longer timers immediately.
-const MAX_TIMER_MS = 2 ** 31 - 1
+/** Node fires longer timers immediately. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 // In Node the global `performance` is a getter that costs more than `now`. Read on first use, because it loads a module.
 let timeline: typeof performance | undefined

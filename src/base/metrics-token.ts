@@ -1,4 +1,4 @@
-/** What the token of `/metrics` must be. A shorter one can be guessed, and no header can contain others. */
+/** The rules for the token of `/metrics`. A shorter token can be guessed. A header cannot contain other characters. */
 
 export const METRICS_TOKEN_RULES = 'at least 16 characters, only visible ASCII (openssl rand -base64 24)'
 

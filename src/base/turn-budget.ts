@@ -3,7 +3,7 @@
 export class TurnBudget {
   readonly #steps: number
   #left: number
-  /** Those who wait for a later turn, in order. While there are any, nothing is left. */
+  /** Callers that wait for a later turn, in order. If any wait, `#left` is 0. */
   #waiting: (() => void)[] = []
   #isTimed = false
 

@@ -7,7 +7,7 @@ import type { KeptText } from './kept-text.ts'
 
 /** What a transport measures about an incoming message, for records. */
 export interface Arrival {
-  /** The size of the message. Undefined if another replica of an older version has taken it. */
+  /** The size of the message. Undefined if a replica with an older version received the message. */
   bytes: number | undefined
   /** The address of the sender. */
   address: string | undefined

@@ -24,7 +24,7 @@ export type OnRequest = (record: RequestRecord) => void
  * serveStdio(observed(server, ({ method, target, outcome, durationMs }) => console.error(method, target, outcome, durationMs)))
  */
 export function observed(service: Service, onRequest: OnRequest): Service {
-  const report: OnRequest = (record) => callObserver(() => onRequest(record))
+  const report: OnRequest = (record) => callObserver('onRequest', () => onRequest(record))
   return {
     name: service.name,
     versions: service.versions,

@@ -1,5 +1,7 @@
 /** Merges options with their defaults. */
 
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
 import { isRate } from '../base/rate.ts'
 import { checkMembers } from './check-members.ts'
 import { McpError } from './errors.ts'
@@ -15,9 +17,19 @@ export function withDefaults<Defaults extends object, Given extends object>(
   checkMembers<object>('limits', given, defaults)
   for (const [name, value] of Object.entries(given ?? {})) {
     if (value === undefined || value === false || isRate(value) || !isRate((defaults as Record<string, unknown>)[name])) continue
-    throw new McpError('ERR_DEFINITION', `limits.${name} must be false or { perSecond, burst } with two numbers above 0`)
+    throw new McpError(
+      'ERR_DEFINITION',
+      `limits.${name} must be false or { perSecond, burst } with two numbers above 0, not ${shown(value)}`,
+    )
   }
   return mergeOptions(defaults, given)
+}
+
+/** JSON has no Infinity and no NaN. */
+function shown(value: unknown): string {
+  const text = (each: unknown): string => (typeof each === 'string' ? JSON.stringify(each) : asText(each))
+  const members = isObject(value) ? Object.entries(value).map(([name, each]) => `${name}: ${text(each)}`) : []
+  return members.length > 0 ? `{ ${members.join(', ')} }` : text(value)
 }
 
 /**

@@ -5,7 +5,7 @@ import { TurnBudget } from '../base/turn-budget.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
 
 export interface ChangeListener {
-  /** If it returns a promise, the client reads slowly: wait for it before many more. */
+  /** A promise means that the client reads slowly. Wait for it before you send more. */
   tell(change: Change): undefined | Promise<void>
   /** Every change without content that the client wants to hear of. */
   wanted(): Iterable<Change>
@@ -17,7 +17,7 @@ const NOTICES_PER_TURN = 32
 export class ChangeListeners {
   readonly #bus: Bus
   readonly #hearers = new Set<ChangeListener>()
-  /** Those that are being told of everything, and whether they have to be told once more. */
+  /** Listeners that `tellAll` is serving. `true`: serve them once more. */
   readonly #tellingAll = new Map<ChangeListener, boolean>()
   /** Without it, all notices of all listeners would go out in one turn, and this replica would lose its lease. */
   readonly #budget = new TurnBudget(NOTICES_PER_TURN)
@@ -45,7 +45,7 @@ export class ChangeListeners {
     callListeners(this.#hearers, (hearer) => hearer.tell(change), 'changes')
   }
 
-  /** Some changes did not arrive. One notice too many does no harm, because the client then reads what it has already. */
+  /** Changes were missed. An extra notice does no harm: the client reads the same data again. */
   tellAll(): void {
     for (const hearer of this.#hearers) {
       if (this.#tellingAll.has(hearer)) this.#tellingAll.set(hearer, true)

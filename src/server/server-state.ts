@@ -1,6 +1,6 @@
 /** The state that all channels of one server share: its definition, its features and its limits. */
 
-import { callObserver } from '../base/call-observer.ts'
+import { callObserver, callSafely } from '../base/call-observer.ts'
 import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { Bucket } from '../base/rate.ts'
@@ -112,7 +112,7 @@ export class ServerState implements FeatureEnvironment {
     this.bus = options.bus ?? memoryBus()
     this.changeListeners = new ChangeListeners(this.bus)
     this.quotas = new Quotas(this)
-    this.subscriptionCounts = new SubscriptionCounts(this.limits)
+    this.subscriptionCounts = new SubscriptionCounts(this)
     this.deadlines = new Deadlines(options.clock ?? systemClock)
     const { ttlMs = 60_000, cacheScope = 'private' } = options.listCache ?? {}
     this.listOptions = { pageSize: options.pageSize ?? 1000, keys: this.keys, cache: { ttlMs, cacheScope } }
@@ -259,7 +259,7 @@ export class ServerState implements FeatureEnvironment {
     const what = `portico: ${method}${target === undefined ? '' : ` ${target}`} failed${reference && ` (reference ${reference})`}:`
     if (!onError) return console.error(what, error)
     // The client must get its answer, and the author the error.
-    callObserver(
+    callSafely(
       () => onError(error, failure),
       (fault) => console.error(what, error, '\nportico: onError failed:', fault),
     )
@@ -278,7 +278,7 @@ export class ServerState implements FeatureEnvironment {
     const what = code === 'ERR_STATE_INVALID' ? 'requestState' : 'cursor'
     const error = new McpError(code, `The ${what} of ${call.method} could not be opened: ${cause}${more}`)
     const { onError } = this.#options
-    if (onError) callObserver(() => onError(error, { reference: '', method: call.method, target: targetOf(call) }))
+    if (onError) callObserver('onError', () => onError(error, { reference: '', method: call.method, target: targetOf(call) }))
     else console.error(`portico: ${error.message}`)
   }
 

@@ -6,7 +6,7 @@ import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/interfaces/service.ts'
 import type { AnySchema, UsableSchema } from '../protocol/schema/any-schema.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
-import { withDefaults } from '../protocol/with-defaults.ts'
+import { mergeOptions, withDefaults } from '../protocol/with-defaults.ts'
 import type { SkillsOptions } from '../skills/options.ts'
 import type { ExtensionHandle, ServerExtension } from './addition.ts'
 import { ServerChannel } from './channel.ts'
@@ -16,6 +16,7 @@ import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './feat
 import type { AnyToolHandler, ArgumentsOf, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
 import { checkedCall, explainMethods } from './foreign-calls.ts'
 import { checkPageUrl } from './input/question.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
 import { type Log, logOf } from './logging.ts'
 import type { Middleware } from './middleware.ts'
 import { type MountChanges, mount } from './mount.ts'
@@ -243,12 +244,13 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
     isRestartable: ({ method, params }) => method === 'tools/call' && serverState.tools.isRestartable(params ?? {}),
     shareWith: (shared) => {
       serverState.shared = shared
-      // Random keys of this process would keep the others out.
+      // Other replicas could not open values that are sealed with a random key.
       if (!serverState.useKeys) shared.useKeys?.(serverState.keys)
     },
     ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     useLimits: (limits) => {
-      serverState.limits = withDefaults(serverState.limits, limits)
+      // The defaults say which limits are rates, also if the code has switched one off.
+      serverState.limits = withDefaults(DEFAULT_LIMITS, mergeOptions(serverState.limits, limits))
     },
     ...(!options.bus && {
       onRemoteChange: (change) => serverState.changeListeners.tell(change),

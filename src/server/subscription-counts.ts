@@ -4,12 +4,13 @@ import { checkSubscriptions, subscriptionBounds, weightOf } from '../protocol/su
 import type { ServerLimits } from './limits.ts'
 
 export class SubscriptionCounts {
-  readonly #limits: ServerLimits
+  readonly #server: { readonly limits: ServerLimits }
   readonly #callers = new Map<string, number>()
   #all = 0
 
-  constructor(limits: ServerLimits) {
-    this.#limits = limits
+  /** @param server its limits can change before it serves */
+  constructor(server: { readonly limits: ServerLimits }) {
+    this.#server = server
   }
 
   /**
@@ -21,7 +22,7 @@ export class SubscriptionCounts {
   take(caller: string | undefined, uris: readonly string[]): number {
     const weight = uris.reduce((sum, uri) => sum + weightOf(uri), 0)
     const own = caller === undefined ? 0 : (this.#callers.get(caller) ?? 0) + weight
-    if (weight > 0) checkSubscriptions(own, this.#all + weight, subscriptionBounds(this.#limits.maxSubscriptions))
+    if (weight > 0) checkSubscriptions(own, this.#all + weight, subscriptionBounds(this.#server.limits.maxSubscriptions))
     this.#change(caller, weight)
     return weight
   }

@@ -25,7 +25,7 @@ export class CommandListeners {
       throw error
     } finally {
       const durationMs = performance.now() - startedAt
-      for (const listener of this.#listeners) callObserver(() => listener({ name, durationMs, outcome }))
+      for (const listener of this.#listeners) callObserver('onCommand', () => listener({ name, durationMs, outcome }))
     }
   }
 }

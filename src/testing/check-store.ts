@@ -24,7 +24,7 @@ export async function checkStore(open: () => SharedStore | Promise<SharedStore>)
         return store
       })
     } finally {
-      // One that lacks members may lack this one, too.
+      // An incomplete store may have no `close()`.
       await Promise.all(opened.map((store) => store?.close?.()))
     }
   }

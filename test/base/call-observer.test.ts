@@ -4,13 +4,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 type Module = typeof import('../../src/base/call-observer.ts')
 
 let callObserver: Module['callObserver']
+let callSafely: Module['callSafely']
 let callListeners: Module['callListeners']
 const reports = vi.spyOn(console, 'error').mockReturnValue()
 
 beforeEach(async () => {
-  // It reports one fault for each process.
+  // It reports one fault of each callback for each process.
   vi.resetModules()
-  ;({ callObserver, callListeners } = await import('../../src/base/call-observer.ts'))
+  ;({ callObserver, callSafely, callListeners } = await import('../../src/base/call-observer.ts'))
 })
 afterEach(() => void reports.mockClear())
 
@@ -31,23 +32,25 @@ describe('a callback that observes', () => {
     ['rejects with a promise of another realm', () => runInNewContext('Promise.reject("late")')],
   ])('may fail: it %s', async (_how, observer) => {
     const faults: unknown[] = []
-    callObserver(observer, (fault) => faults.push(fault))
+    callSafely(observer, (fault) => faults.push(fault))
     await expect.poll(() => faults).toEqual(['late'])
   })
 
   test.each([undefined, null, 5, 'text', { [THEN]: 'text' }])('may return anything: %j', (value) => {
-    callObserver(() => value)
+    callObserver('onRequest', () => value)
     expect(reports).not.toHaveBeenCalled()
   })
 
-  test('has its first fault reported, and no other', async () => {
-    callObserver(() => Promise.reject(new Error('The disk is full')))
+  test('has its first fault reported with its name, and no other', async () => {
+    callObserver('onRequest', () => Promise.reject(new Error('The disk is full')))
     await expect.poll(() => reports.mock.calls.length).toBe(1)
-    callObserver(() => {
-      throw new Error('Still full')
-    })
+    for (const name of ['onRequest', 'onRefused', 'onRefused'])
+      callObserver(name, () => {
+        throw new Error('Still full')
+      })
     expect(reports.mock.calls).toEqual([
-      [expect.stringMatching(/^portico: a callback that observes failed\./), new Error('The disk is full')],
+      ['portico: the callback onRequest failed. Its later failures are not reported:', new Error('The disk is full')],
+      ['portico: the callback onRefused failed. Its later failures are not reported:', new Error('Still full')],
     ])
   })
 })

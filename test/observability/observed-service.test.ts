@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
 import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import { observed } from '../../src/observability/observed-service.ts'
 import type { RequestRecord } from '../../src/observability/request-record.ts'
-import { createServer, form, type Server } from '../../src/server/index.ts'
+import { createServer, form, keyRing, type Server } from '../../src/server/index.ts'
 import { envelope } from '../support/raw-channel.ts'
 import { until } from '../support/until.ts'
 
@@ -130,5 +130,11 @@ describe('records of requests', () => {
 })
 
 it('lets a transport replace keys and limits of the server', () => {
-  expect(Object.keys(observed(testServer(), () => {}))).toEqual(expect.arrayContaining(['useKeys', 'useLimits']))
+  const server = testServer()
+  const [useKeys, useLimits] = [vi.fn(), vi.fn()]
+  const service = observed(Object.assign(server, { useKeys, useLimits }), () => {})
+  const keys = keyRing('only-for-this-test-0123456789abcdef')
+  service.useKeys?.(keys)
+  service.useLimits?.({ maxActive: 1 })
+  expect([useKeys.mock.calls, useLimits.mock.calls]).toEqual([[[keys]], [[{ maxActive: 1 }]]])
 })

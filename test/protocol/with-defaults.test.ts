@@ -24,13 +24,22 @@ test('a prototype key changes no prototype', () => {
   expect(() => withDefaults(DEFAULTS, given)).toThrow('unknown member "__proto__"')
 })
 
-test.each([{}, 5, true, null, '1', { perSecond: 1 }, { perSecond: 0, burst: 1 }, { perSecond: 1, burst: Infinity }])(
-  'a rate that would limit nothing is an error: %j',
-  (calls) => {
-    const defaults = { calls: { perSecond: 1, burst: 2 } as unknown }
-    expect(() => withDefaults(defaults, { calls })).toThrow('limits.calls must be false or { perSecond, burst } with two numbers above 0')
-  },
-)
+test.each([
+  [{}, '{}'],
+  [5, '5'],
+  [true, 'true'],
+  [null, 'null'],
+  ['1', '"1"'],
+  [{ perSecond: 1 }, '{ perSecond: 1 }'],
+  [{ perSecond: 0, burst: 1 }, '{ perSecond: 0, burst: 1 }'],
+  [{ perSecond: 1, burst: Infinity }, '{ perSecond: 1, burst: Infinity }'],
+  [{ perSecond: '1', burst: Number.NaN }, '{ perSecond: "1", burst: NaN }'],
+])('a rate that would limit nothing is an error that shows it: %j', (calls, shown) => {
+  const defaults = { calls: { perSecond: 1, burst: 2 } as unknown }
+  expect(() => withDefaults(defaults, { calls })).toThrow(
+    `limits.calls must be false or { perSecond, burst } with two numbers above 0, not ${shown}`,
+  )
+})
 
 test('a rate may be changed, or switched off with false', () => {
   const defaults = { calls: { perSecond: 1, burst: 2 } as unknown }

@@ -37,6 +37,26 @@ describe('rates', () => {
     const raw = rawChannel(free)
     for (let i = 0; i < 500; i++) expect(await call(raw)).toBeUndefined()
   })
+
+  test.each([
+    [{ perSecond: 0, burst: 0 }, '{ perSecond: 0, burst: 0 }'],
+    [{}, '{}'],
+    [5, '5'],
+  ])('a limit that the code switched off cannot become a wrong rate: %j', (toolCalls, shown) => {
+    const server = createServer({ name: 'x', version: '1', limits: { toolCalls: false } })
+    expect(() => server.useLimits?.({ toolCalls })).toThrow(
+      `limits.toolCalls must be false or { perSecond, burst } with two numbers above 0, not ${shown}`,
+    )
+  })
+
+  test('limits that are replaced later leave the others as they are', async () => {
+    const server = createServer({ name: 'x', version: '1', limits: { toolCalls: { perSecond: 1, burst: 1 } } })
+    server.tool('t', {}, () => 'x')
+    server.useLimits?.({ maxActive: 1, toolCalls: undefined })
+    const raw = rawChannel(server)
+    const call = async () => (await raw.ask('tools/call', { name: 't', _meta: envelope() })).error?.code
+    expect([await call(), await call()]).toEqual([undefined, -32603])
+  })
 })
 
 describe('requests at the same time', () => {

@@ -279,6 +279,12 @@ describe('the subscriptions of one caller, and of all callers', () => {
     expect((await last.ask('resources/subscribe', { uri: uriOf(7) })).error).toBeUndefined()
   })
 
+  test('a limit that is set later holds for callers, too', async () => {
+    const server = newServer()
+    server.useLimits?.({ maxSubscriptions: 2048 })
+    for (let i = 0; i < 33; i++) await fullSession(server, 'ada')
+  })
+
   test('all callers fill 256 sessions or listen requests', async () => {
     const server = newServer()
     const resourceSubscriptions = Array.from({ length: 8 }, (_, i) => uriOf(i))

@@ -1,4 +1,4 @@
-/** Calls of a process whose store was stopped for too long: they run later, and nobody waits for them any more. */
+/** Calls whose caller has given up, but which the store runs later. */
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { memoryStore, remoteStore, type SharedStore, type StorePort, serveStore } from '../../src/store/index.ts'
@@ -41,7 +41,7 @@ function stoppableLine(of: SharedStore): StoppableLine {
   }
 }
 
-/** Makes a call that nobody answers in time. */
+/** Makes a call that gets no answer in time. */
 async function givenUp(line: StoppableLine, call: () => Promise<unknown>): Promise<void> {
   line.stop()
   const outcome = expect(call()).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /** Fetches again what an event or an action has made stale. */
 
-import type { Query, QueryClient } from '@tanstack/query-core'
+import type { Query, QueryClient } from '@tanstack/react-query'
 
 /** @param route the first part of the keys of stale queries; `all` for every query */
 export async function fetchAgain(queries: QueryClient, route: string): Promise<void> {

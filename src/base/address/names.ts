@@ -5,14 +5,14 @@ export const HOST_HEADER = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i
 
 export const isHostHeader = (text: string): boolean => HOST_HEADER.test(text)
 
-/** What a person who wrote something else needs to know. */
+/** For errors: the rules of a host name. */
 export const HOST_RULES = 'no wildcards; IPv6 in brackets; only ASCII'
 
 /** A scheme and a host. Pages of some schemes, such as `file`, have no host. */
 const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/[!-~]*$/
 const NOT_IN_ORIGIN = /:\/\/.*[/?#@*]/
 
-/** Whether browsers send this text as Origin, in whatever case; `null` is the origin of a page without one. */
+/** Whether browsers can send this text as Origin. Case does not matter. Pages without an origin send `null`. */
 export function isWebOrigin(text: string): boolean {
   const lower = text.toLowerCase()
   const scheme = ORIGIN.exec(lower)?.[1]

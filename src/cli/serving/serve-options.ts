@@ -2,8 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { isLoopbackAddress } from '../../base/address/loopback.ts'
-import type { HttpLimits, ListenOptions } from '../../http/index.ts'
+import type { ResourceServerOptions } from '../../auth/index.ts'
+import { pathFault } from '../../base/address/endpoint-path.ts'
+import { isLoopbackHost } from '../../base/address/loopback.ts'
+import type { HttpLimits, ListenOptions, ServerCardOptions } from '../../http/index.ts'
 import type { KeyRing, Server, Service } from '../../server/index.ts'
 import type { SharedStore } from '../../store/index.ts'
 import type { Output } from '../shared-terminal.ts'
@@ -65,6 +67,7 @@ export async function serveOptions(
   if (token !== undefined && settings.sourceOf('metrics') === 'default')
     throw problemOf([`${settings.sourceOf('metricsToken')}: metricsToken needs metrics: true`])
   const auth = await authOf(settings)
+  checkPath(settings)
   checkPublicAddress(settings, auth !== undefined)
   const tls = await tlsOf(settings)
   const card = await cardOf(settings, service)
@@ -111,12 +114,14 @@ async function authOf({ get, sourceOf }: Settings): Promise<ListenOptions['auth'
     throw problemOf([`${sourceOf(given)}: ${issuers === undefined ? 'authIssuers' : 'authResource'} is missing`])
   }
   const { resourceServer } = await import('../../auth/index.ts')
-  return resourceServer({
-    issuers,
-    resource,
-    ...(get('authScopes') !== undefined && { scopes: get('authScopes') as readonly string[] }),
-    ...(get('authAudience') !== undefined && { audience: get('authAudience') as string }),
-  })
+  const right: ResourceServerOptions = { issuers: ['https://login.example.com'], resource: 'https://mcp.example.com/mcp' }
+  const parts = {
+    authIssuers: { issuers },
+    authResource: { resource },
+    authScopes: { scopes: (get('authScopes') ?? []) as readonly string[] },
+    authAudience: get('authAudience') === undefined ? {} : { audience: get('authAudience') as string },
+  }
+  return madeFrom(parts, right, resourceServer, sourceOf)
 }
 
 async function apiKeysOf(given: readonly string[], source: string): Promise<ListenOptions['auth']> {
@@ -142,23 +147,49 @@ async function cardOf({ get, sourceOf }: Settings, service: Service): Promise<Li
     throw problemOf([`${sourceOf(given)}: ${missing} is missing`])
   }
   const { serverCard } = await import('../../http/index.ts')
-  try {
-    return serverCard(service as Server, {
-      name,
-      description,
-      url,
-      catalog: get('cardCatalog') === true,
-      ...(title !== undefined && { title }),
-    })
-  } catch (error) {
-    throw problemOf([`${sourceOf(given)}: ${(error as Error).message}`], error)
+  const right: ServerCardOptions = { name: 'com.example/x', description: 'x', url: 'https://mcp.example.com/mcp' }
+  const parts = {
+    cardName: { name },
+    cardDescription: { description },
+    cardTitle: title === undefined ? {} : { title },
+    [get('cardUrl') === undefined ? 'authResource' : 'cardUrl']: { url },
+    cardCatalog: { catalog: get('cardCatalog') === true },
   }
+  return madeFrom(parts, right, (options) => serverCard(service as Server, options), sourceOf)
+}
+
+/**
+ * Makes something from the options of several settings. If one of them is wrong, the error names that setting.
+ *
+ * @param right options that `make` accepts. With them each setting is tried alone
+ */
+function madeFrom<Options extends object, Made>(
+  parts: Readonly<Record<string, Partial<Options>>>,
+  right: Options,
+  make: (options: Options) => Made,
+  sourceOf: Settings['sourceOf'],
+): Made {
+  for (const [name, part] of Object.entries(parts)) {
+    try {
+      make({ ...right, ...part })
+    } catch (error) {
+      throw problemOf([`${sourceOf(name)}: ${(error as Error).message}`], error)
+    }
+  }
+  return make(Object.assign({}, right, ...Object.values(parts)) as Options)
+}
+
+/** `listen` refuses it, too, but does not know the settings. */
+function checkPath({ get, sourceOf }: Settings): void {
+  const [health, metrics, legacySse] = [get('health'), get('metrics'), get('legacySse')]
+  const fault = pathFault(get('path') as string, { health, metrics, legacySse })
+  if (fault !== undefined) throw problemOf([`${sourceOf('path')}: ${fault}`])
 }
 
 /** `listen` refuses it, too, but does not know the settings. */
 function checkPublicAddress({ get, sourceOf }: Settings, hasAuth: boolean): void {
   const host = get('host') as string
-  if (host === 'localhost' || isLoopbackAddress(host) || hasAuth || get('allowedHosts') || get('dangerouslyAllowAnyHost')) return
+  if (isLoopbackHost(host) || hasAuth || get('allowedHosts') || get('dangerouslyAllowAnyHost')) return
   throw problemOf([
     `${sourceOf('host')}: listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (authIssuers or apiKeys)`,
   ])

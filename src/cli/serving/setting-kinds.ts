@@ -33,7 +33,7 @@ export const PATH: SettingKind = {
 
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/i
 
-/** Numbers with dots that are no IP address are no name either. */
+/** Digits and dots that form no IP address are not a name either. */
 const isListenAddress = (text: string): boolean => isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text))
 
 export const ADDRESS: SettingKind = {

@@ -1,6 +1,8 @@
 /** The settings of `portico serve`. Each has one name in a file, and a flag and a variable that follow from it. */
 
 import { HOST_RULES, isHostHeader, isWebOrigin, ORIGIN_RULES } from '../../base/address/names.ts'
+import { MAX_TIMER_MS } from '../../base/clock.ts'
+import { MAX_PROXIES, MAX_WORKERS } from '../../base/serving-maxima.ts'
 import type { HttpLimits } from '../../http/index.ts'
 import type { ServerLimits } from '../../server/index.ts'
 import {
@@ -61,7 +63,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('path', PATH, '/mcp', 'the path of the endpoint'),
   setting(
     'workers',
-    either(oneOf('auto'), numberFrom(0, 256)),
+    either(oneOf('auto'), numberFrom(0, MAX_WORKERS)),
     0,
     'processes that serve; auto: one for each core; 0: this process serves alone',
   ),
@@ -78,7 +80,7 @@ export const SETTINGS: readonly Setting[] = [
     'origins of web pages that may call the server',
   ),
   setting('dangerouslyAllowAnyHost', YES_NO, false, 'accept every Host header, so that any web page can call the server'),
-  setting('trustProxy', either(numberFrom(0, 16), YES_NO), false, 'how many proxies are in front; true: one'),
+  setting('trustProxy', either(numberFrom(0, MAX_PROXIES), YES_NO), false, 'how many proxies are in front; true: one'),
   setting('tlsCertFile', textOf('file'), undefined, 'the certificate, for https'),
   setting('tlsKeyFile', textOf('file'), undefined, 'the key of the certificate'),
   setting('authIssuers', LIST, undefined, 'issuers whose access tokens are accepted'),
@@ -96,9 +98,9 @@ export const SETTINGS: readonly Setting[] = [
   secret('keys', KEYS, 'secrets that all replicas share; the first seals, all open'),
   setting('health', YES_NO, false, 'serve /healthz and /readyz'),
   setting('metrics', YES_NO, false, 'serve /metrics'),
-  secret('metricsToken', METRICS_TOKEN, 'the bearer token of scrapers'),
+  secret('metricsToken', METRICS_TOKEN, 'the bearer token of scrapers; needs metrics: true'),
   setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
-  setting('graceMs', numberFrom(0), 10_000, 'how long requests may take after the server was asked to end'),
+  setting('graceMs', numberFrom(0, MAX_TIMER_MS), 10_000, 'how long requests may take after the server was asked to end'),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
   setting('legacySse', YES_NO, true, 'serve the transport of the oldest revision at /sse and /messages'),
   setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'answer with JSON, with streams, or with a stream if one is needed (auto)'),

@@ -12,9 +12,8 @@ const SWITCHES = ['dangerouslyAllowAnyHost', 'sessions', 'legacySse', 'requireMc
 const FUNCTIONS = ['authenticate', 'onRequest', 'onRefused'] as const
 const RESPONSES: readonly unknown[] = ['auto', 'json', 'sse']
 
-/** Checks that `/readyz` has anyway, without and with a store. */
-const OWN_CHECKS: readonly string[] = ['capacity', 'workers']
-const STORE_CHECKS: readonly string[] = ['store', 'keys']
+/** Names of Portico's own checks. */
+const OWN_CHECKS: readonly string[] = ['capacity', 'workers', 'store', 'keys']
 
 type NumberOrFalse = { [Name in keyof HttpLimits]: number | false extends HttpLimits[Name] ? Name : never }[keyof HttpLimits]
 
@@ -61,7 +60,7 @@ function checkLimits(limits: HttpOptions['limits']): void {
   }
 }
 
-function checkOperations({ health, metrics, store }: HttpOptions): void {
+function checkOperations({ health, metrics }: HttpOptions): void {
   expectSecretOption('health', health, (value) => isSwitch(value) || isPlainObject(value), 'true, false or { checks }')
   expectSecretOption('metrics', metrics, (value) => isSwitch(value) || isPlainObject(value), 'true, false or { token }')
   if (isObject(health)) {
@@ -69,19 +68,17 @@ function checkOperations({ health, metrics, store }: HttpOptions): void {
     expectSecretOption('health.checks', health.checks, isPlainObject, 'an object with a function for each check')
     for (const [name, check] of Object.entries(health.checks ?? {})) {
       expectSecretOption(`health.checks.${name}`, check, isFunction, 'a function')
-      if (OWN_CHECKS.includes(name) || (store && STORE_CHECKS.includes(name)))
+      if (OWN_CHECKS.includes(name))
         throw new McpError('ERR_DEFINITION', `health.checks.${name} is a check of Portico: choose another name`)
     }
   }
   if (!isObject(metrics)) return
   checkMembers('metrics', metrics, { token: 1 })
   // A variable that is not set must not make the metrics public.
-  if (Object.hasOwn(metrics, 'token') && !metrics.token) {
-    throw new McpError('ERR_DEFINITION', 'metrics.token is empty: set it, or write metrics: true to require no token')
-  }
+  if (!metrics.token)
+    throw new McpError('ERR_DEFINITION', 'metrics.token is missing or empty: set it, or write metrics: true to require no token')
   expectSecretOption('metrics.token', metrics.token, (value) => typeof value === 'string', 'a text')
-  if (metrics.token !== undefined && !isMetricsToken(metrics.token))
-    throw new McpError('ERR_DEFINITION', `metrics.token must have ${METRICS_TOKEN_RULES}`)
+  if (!isMetricsToken(metrics.token)) throw new McpError('ERR_DEFINITION', `metrics.token must have ${METRICS_TOKEN_RULES}`)
 }
 
 const isAuth = (value: unknown): boolean => isObject(value) && 'authenticate' in value && isFunction(value.authenticate)
@@ -91,5 +88,5 @@ const isStore = (value: unknown): boolean => isObject(value) && 'sessions' in va
 const isListOf =
   (isRight: (text: string) => boolean) =>
   (value: unknown): boolean =>
-    // `every` alone skips what is missing in the list.
+    // `every` skips holes in a list.
     Array.isArray(value) && Array.from(value).every((each) => typeof each === 'string' && isRight(each))

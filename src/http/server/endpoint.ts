@@ -368,7 +368,7 @@ export class Endpoint {
 
   /** A logger that throws must not let any request bring the process down. */
   #report(what: Refused): void {
-    callObserver(() => this.#options.onRefused?.(what))
+    callObserver('onRefused', () => this.#options.onRefused?.(what))
   }
 }
 

@@ -1,15 +1,17 @@
 /** Checks the options of `listen` and fills in their defaults. */
 
 import type { AddressInfo } from 'node:net'
-import { isEndpointPath, PATH_RULES } from '../../base/address/endpoint-path.ts'
-import { isLoopbackAddress } from '../../base/address/loopback.ts'
+import { pathFault } from '../../base/address/endpoint-path.ts'
+import { isLoopbackHost } from '../../base/address/loopback.ts'
+import { MAX_TIMER_MS } from '../../base/clock.ts'
+import { MAX_WORKERS } from '../../base/serving-maxima.ts'
 import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { mergeOptions } from '../../protocol/with-defaults.ts'
 import { checkHttpOptions } from './check-options.ts'
 import { expectOption, expectSecretOption, isObject, isSwitch } from './expect-option.ts'
 import type { ListenOptions } from './listen-options.ts'
-import { HTTP_MEMBERS, type HttpOptions } from './options.ts'
+import { HTTP_MEMBERS } from './options.ts'
 
 type Defaulted = 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs'
 
@@ -23,11 +25,6 @@ const DEFAULTS: Required<Pick<ListenOptions, Defaulted>> = {
   maxConnectionsPerAddress: 256,
   graceMs: 10_000,
 }
-
-/** The longest time that a timer supports. A longer one would end at once. */
-export const MAX_TIMEOUT_MS = 2 ** 31 - 1
-/** More would only compete for the machine. */
-const MAX_WORKERS = 256
 
 const MEMBERS: Members<ListenOptions> = {
   port: 1,
@@ -56,14 +53,14 @@ export function checkListenOptions(options: ListenOptions): void {
   if (maxConnectionsPerAddress !== false) {
     expectOption('maxConnectionsPerAddress', maxConnectionsPerAddress, isCount, 'a number that is at least 1, or false')
   }
-  expectOption('graceMs', graceMs, isTime, `a number from 0 to ${MAX_TIMEOUT_MS}`)
+  expectOption('graceMs', graceMs, isTime, `a number from 0 to ${MAX_TIMER_MS}`)
   expectOption('handleSignals', handleSignals, isSwitch, 'true or false')
   expectOption('workers', workers, isWorkers, `'auto' or a number from 1 to ${MAX_WORKERS}`)
 }
 
 const isPort = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
 const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 1
-const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_TIMEOUT_MS
+const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_TIMER_MS
 const isWorkers = (value: unknown): boolean =>
   value === 'auto' || (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_WORKERS)
 
@@ -81,24 +78,13 @@ export function urlOf({ address, family, port }: AddressInfo, { tls, path }: Lis
   return `${tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}${path}`
 }
 
-/** Whether a path serves health or metrics. */
-export function isOperation(path: string, { health, metrics }: HttpOptions): boolean {
-  return (Boolean(health) && (path === '/healthz' || path === '/readyz')) || (Boolean(metrics) && path === '/metrics')
-}
-
-function checkPath({ path, legacySse, ...options }: ListenOptions & { path: string }): void {
-  if (isOperation(path, options)) throw new McpError('ERR_DEFINITION', `${path} serves health or metrics: choose another path`)
-  if (!isEndpointPath(path)) throw new McpError('ERR_DEFINITION', `The path must ${PATH_RULES}, not ${JSON.stringify(path)}`)
-  if (legacySse !== false && path.endsWith('/messages')) {
-    throw new McpError(
-      'ERR_DEFINITION',
-      `${path} is reserved for clients of the legacy transport: choose another path, or set legacySse: false`,
-    )
-  }
+function checkPath(settings: ListenSettings): void {
+  const fault = pathFault(settings.path, settings)
+  if (fault !== undefined) throw new McpError('ERR_DEFINITION', fault)
 }
 
 function checkPublicAddress({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
-  if (host === 'localhost' || isLoopbackAddress(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
+  if (isLoopbackHost(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
   throw new McpError(
     'ERR_DEFINITION',
     `Listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (auth)`,

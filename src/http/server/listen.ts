@@ -10,6 +10,8 @@ import {
 } from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { isOperation } from '../../base/address/endpoint-path.ts'
+import { MAX_TIMER_MS } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -17,7 +19,7 @@ import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
-import { checkListenOptions, isOperation, MAX_TIMEOUT_MS, settingsOf, urlOf } from './listen-settings.ts'
+import { checkListenOptions, settingsOf, urlOf } from './listen-settings.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions, warnWithoutKeys } from './options.ts'
 import { pathOf } from './request-path.ts'
 import { NodeRequestReply } from './runtime/node.ts'
@@ -113,7 +115,7 @@ function httpsServer(options: HttpsOptions, onRequest: RequestListener): HttpSer
  */
 export function requestTimeoutOf({ maxBodyBytes, minBodyRate, bodyGraceMs }: BodyBounds): number {
   const ms = HEADERS_TIMEOUT_MS + 2 * bodyGraceMs + Math.ceil((maxBodyBytes / minBodyRate) * 1000)
-  return Number.isFinite(ms) ? Math.min(ms, MAX_TIMEOUT_MS) : 0
+  return Number.isFinite(ms) ? Math.min(ms, MAX_TIMER_MS) : 0
 }
 
 /** Whether a URL is the endpoint, or one of the two of the legacy transport. */

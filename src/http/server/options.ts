@@ -1,6 +1,7 @@
 /** The options of the HTTP handler, with every limit and its default. */
 
 import type { Rate } from '../../base/rate.ts'
+import { MAX_PROXIES } from '../../base/serving-maxima.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../jsonrpc/read.ts'
 import type { RequestRecord } from '../../observability/request-record.ts'
@@ -180,9 +181,6 @@ export function warnWithoutKeys({ useKeys }: Service, { store }: HttpOptions): v
     'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another, and the store holds plain text unless it has keys. Give all replicas createServer({ keys: keyRing(secret) })',
   )
 }
-
-/** A larger number is a slip. It would believe what clients say about their address. */
-const MAX_PROXIES = 16
 
 /** The number of trusted proxies. */
 export function countProxies(trustProxy: boolean | number | undefined): number {

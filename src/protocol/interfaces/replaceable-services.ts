@@ -15,7 +15,10 @@ export type Change =
  * @example
  * const bus: Bus = {
  *   publish: (change) => void redis.publish('changes', JSON.stringify(change)),
- *   subscribe: (listener) => onRedisMessage('changes', (text) => listener(JSON.parse(text))),
+ *   subscribe: (listener, onMissed = () => {}) => {
+ *     const ends = [onRedisMessage('changes', (text) => listener(JSON.parse(text))), onRedisReconnect(onMissed)]
+ *     return () => ends.forEach((end) => end())
+ *   },
  * }
  */
 export interface Bus {
@@ -23,7 +26,7 @@ export interface Bus {
   /**
    * Returns a function that ends the subscription.
    *
-   * @param onMissed call it when changes may not have arrived: clients are then told of everything that they listen to
+   * @param onMissed Call it when changes may be lost. The server then sends clients a notice for everything that they listen to.
    */
   subscribe(listener: (change: Change) => void, onMissed?: () => void): () => void
 }

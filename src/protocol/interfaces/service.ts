@@ -146,7 +146,7 @@ export interface Service {
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void
-  /** Changes in other processes may not have arrived: tells the clients of this process of everything that they listen to. */
+  /** This process may have missed changes of others. Sends clients a notice for everything that they listen to. */
   onMissedChanges?(): void
   /** Whether another process may run the handler of this request again when this one stops. */
   isRestartable?(request: Pick<RequestMessage, 'method' | 'params'>): boolean

@@ -57,7 +57,7 @@ const forgetsRequestsOfTheDead: StoreCheck = async (open) => {
   expectEqual('the replica that runs it now', await b.sessions.cancel(sid, '1'), b.replica.id)
 }
 
-/** A cancellation lasts as long as its request, at whichever replica that runs. */
+/** A cancellation lasts as long as its request, also after a takeover. */
 const keepsCancellations: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const sid = await newSession(a)
@@ -99,7 +99,7 @@ const repeatsTakeovers: StoreCheck = async (open) => {
   expectEqual('a takeover of a request that the client has sent again', await b.sessions.enter(sid, '2', 3, true), 'duplicate')
 }
 
-/** Also in a session that is full of requests of a replica that is gone. Those do not keep it full. */
+/** Requests of a dead replica do not keep a session full. */
 const freesPlacesOfTheDead: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const sid = await newSession(a)

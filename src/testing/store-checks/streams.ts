@@ -40,7 +40,7 @@ const keepsOrder: StoreCheck = async (open) => {
   expectEqual('after the end', [none.events, none.isOver, none.next === undefined], [[], true, true])
 }
 
-/** A reader that was given no position yet knows the one at which it begins. */
+/** A reader without a position learns where it begins. */
 const namesTheBeginning: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const sid = await newSession(a)

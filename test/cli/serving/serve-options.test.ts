@@ -8,7 +8,7 @@ import type { RequestHead } from '../../../src/http/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 
 const serving = (given: Readonly<Record<string, unknown>>) => {
-  const values: Readonly<Record<string, unknown>> = { workers: 0, logFormat: 'none', ...given }
+  const values: Readonly<Record<string, unknown>> = { workers: 0, path: '/mcp', logFormat: 'none', ...given }
   const settings = { get: (name: string) => values[name], sourceOf: (name: string) => `from ${name}` } as unknown as Settings
   const stderr = { stream: new PassThrough() } as unknown as Output
   return serveOptions(settings, { service: createServer({ name: 'x', version: '1' }), keys: undefined, stderr })

@@ -214,6 +214,14 @@ test.each([
   [['--port', 'abc'], {}, 2, 'Expected a port, from 0 to 65535.'],
   [['--tls-cert-file', 'server.mjs', '--tls-key-file', 'server.mjs'], {}, 2, '--tls-cert-file: the certificate and its key cannot be used'],
   [[], { PORTICO_METRICS: 'true', PORTICO_METRICS_TOKEN: 'short' }, 8, 'PORTICO_METRICS_TOKEN: metricsToken must be a text of at least 16'],
+  [['--grace-ms', '9999999999'], {}, 2, '--grace-ms: graceMs must be a whole number from 0 to 2147483647, not "9999999999"'],
+  [['--path', '/messages'], {}, 2, '--path: /messages is reserved for clients of the legacy transport'],
+  [['--path', '/healthz', '--health'], {}, 2, '--path: /healthz serves health or metrics: choose another path'],
+  [['--metrics'], { PORTICO_PATH: '/metrics' }, 8, 'PORTICO_PATH: /metrics serves health or metrics: choose another path'],
+  [['--auth-issuers', 'abc', '--auth-resource', 'https://a.example'], {}, 2, '--auth-issuers: An issuer is not a URL: "abc"'],
+  [['--auth-issuers', 'https://i.example', '--auth-resource', 'nope'], {}, 2, '--auth-resource: The resource is not a URL: "nope"'],
+  [['--auth-issuers', 'https://i.example'], { PORTICO_AUTH_RESOURCE: 'nope' }, 8, 'PORTICO_AUTH_RESOURCE: The resource is not a URL'],
+  [['--card-name', 'com.example/x', '--card-description', 'X', '--card-url', 'x'], {}, 2, '--card-url: serverCard: expected the URL'],
 ])('%j and %j end with %i', async (flags, env, code, message) => {
   const server = `import { createServer } from 'portico/server'\nexport const server = createServer({ name: 'x', version: '1' })\n`
   const ended = await portico(['serve', 'server.mjs', '--http', ...flags], { cwd: folderWith({ 'server.mjs': server }), env })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { httpHandler, listen } from '../../../src/http/index.ts'
 import { redis } from '../../../src/redis/index.ts'
 import { memoryStore } from '../../../src/store/index.ts'
-import { testServer } from '../../support/http-service.ts'
+import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
 
 const HOSTS = 'allowedHosts must be a list of host names such as "mcp.example.com" (no wildcards; IPv6 in brackets; only ASCII)'
 /** A list that contains itself. */
@@ -27,7 +27,8 @@ describe('options with a wrong value are refused before the server starts', () =
     [{ limits: { maxSessions: '5' } }, 'limits.maxSessions must be a number that is not negative, not "5"'],
     [{ limits: { maxSessions: -1 } }, 'not -1'],
     [{ health: null }, 'health must be true, false or { checks }, not null'],
-    [{ metrics: { token: '' } }, 'metrics.token is empty: set it, or write metrics: true to require no token'],
+    [{ metrics: { token: '' } }, 'metrics.token is missing or empty: set it, or write metrics: true to require no token'],
+    [{ metrics: {} }, 'metrics.token is missing or empty: set it, or write metrics: true to require no token'],
     [{ limits: [] }, 'limits must be an object such as { maxStreams: 100 }, not []'],
     [{ health: [] }, 'health must be true, false or { checks }, not a list'],
     [{ health: new Map() }, 'health must be true, false or { checks }, not an object'],
@@ -37,11 +38,15 @@ describe('options with a wrong value are refused before the server starts', () =
     [{ metrics: { token: 'secret-of-scraper\n' } }, 'metrics.token must have at least 16 characters, only visible ASCII'],
     [{ health: { checks: { capacity: () => undefined } } }, 'health.checks.capacity is a check of Portico: choose another name'],
     [{ health: { checks: { keys: (): undefined => undefined } }, store: memoryStore() }, 'health.checks.keys is a check of Portico'],
+    // Workers have a store, also without this option.
+    [{ health: { checks: { store: (): undefined => undefined } } }, 'health.checks.store is a check of Portico'],
+    [{ health: { checks: { keys: (): undefined => undefined } } }, 'health.checks.keys is a check of Portico'],
+    [{ health: { checks: { workers: (): undefined => undefined } } }, 'health.checks.workers is a check of Portico'],
     [{ health: { checks: 5 } }, 'health.checks must be an object with a function for each check, not a number'],
     [{ card: { name: 'x' } }, 'card must be what serverCard(server, ...) returns, not an object'],
     [{ trustProxy: 100 }, 'trustProxy must be true, false or the number of proxies, at most 16, not 100'],
     // As process.env gives it.
-    [{ metrics: { token: undefined } }, 'metrics.token is empty'],
+    [{ metrics: { token: undefined } }, 'metrics.token is missing or empty'],
   ] as const)('%j', async (options, message) => {
     await refuses(options, message)
   })
@@ -186,7 +191,21 @@ describe('options of listen with a wrong value are refused', () => {
     [{ host: 5 }, 'host must be an address such as "127.0.0.1", not 5'],
     [{ host: '' }, 'not ""'],
     [{ path: 5 }, 'path must be a text such as "/mcp", not 5'],
-    [{ path: '/a b' }, 'The path must begin with a slash, and have no spaces, ? or #, not "/a b"'],
+    [
+      { path: '/a b' },
+      'The path must begin with a slash, and have no ?, # or \\, no segments . and .., and nothing that URLs encode, such as spaces',
+    ],
+    [{ path: '/a b' }, 'not "/a b"'],
+    [{ path: '/ü' }, 'not "/ü"'],
+    [{ path: '/a/../b' }, 'not "/a/../b"'],
+    [{ path: '/a/%2e%2e/b' }, 'not "/a/%2e%2e/b"'],
+    [{ path: '/a/.' }, 'not "/a/."'],
+    [{ path: '/a\\b' }, 'not "/a\\\\b"'],
+    [{ path: '/a"b' }, 'not "/a\\"b"'],
+    [{ path: '/a?b' }, 'not "/a?b"'],
+    [{ path: '/a#b' }, 'not "/a#b"'],
+    [{ path: '/a\tb' }, 'not "/a\\tb"'],
+    [{ path: '' }, 'not ""'],
     [{ keys: {} }, 'listen: keys belong to the server: createServer({ keys: keyRing(secret) })'],
     [{ tls: { key: 'x', cert: 'x' } }, 'tls.cert and tls.key cannot be used: error:'],
     [{ tls: 'key' }, 'tls must be { cert, key }, not a text'],
@@ -203,6 +222,12 @@ describe('options of listen with a wrong value are refused', () => {
   ] as const)('%j', async (options, message) => {
     await expect(listen(testServer(), options as object)).rejects.toThrow(message)
   })
+})
+
+test.each(['/', '/mcp', '/a/b.c/', '/%C3%BC', '/a%20b', "/~a!$&'()*+,;=:@-_"])('the path %j is accepted, and serves', async (path) => {
+  const { url } = await serve(testServer(), { path })
+  expect(url.endsWith(path)).toBe(true)
+  expect((await askModern(url, callTool('hi'))).status).toBe(200)
 })
 
 /** Refused by the handler and by `listen`. A program without types can pass anything. */

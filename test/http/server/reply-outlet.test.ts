@@ -119,6 +119,16 @@ describe('an answer', () => {
   })
 })
 
+test.each(['answer', 'drop'] as const)('after its %s a request gets no prepared answer', (how) => {
+  const { outlet, reply } = outletOf()
+  const sendParts = vi.fn()
+  Object.assign(reply, { sendParts })
+  outlet[how]('{}')
+  outlet.answerKept('{"r":"', new KeptText('x'.repeat(20_000)), '"}')
+  expect([sendParts.mock.calls.length, reply.sent.length]).toEqual([0, 1])
+  expect(calls.onOver).toHaveBeenCalledOnce()
+})
+
 describe('an answer that takes long', () => {
   test('a slow answer becomes a stream, once, and is no longer timed', () => {
     const { outlet, slow } = outletOf()

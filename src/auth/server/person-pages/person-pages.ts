@@ -120,7 +120,7 @@ class Pages implements PersonPages {
       if (request.method === 'POST') return await this.#agree(request, part)
       return message(405, 'Method not allowed', 'This page supports only GET and POST.', { allow: 'GET, POST' })
     } catch (error) {
-      callObserver(() => this.#options.onError?.(error))
+      callObserver('onError', () => this.#options.onError?.(error))
       return message(500, 'Something went wrong', 'Please return to your application and try again.')
     }
   }
@@ -172,7 +172,7 @@ class Pages implements PersonPages {
     try {
       await this.#options.finish({ invited: visit.invited, elicitationId: id, data: left.data, query })
     } catch (error) {
-      callObserver(() => this.#options.onError?.(error))
+      callObserver('onError', () => this.#options.onError?.(error))
       return message(400, 'That did not work', 'Nothing was connected. Please return to your application and try again.', done)
     }
     return message(200, 'Done', 'You can close this page and return to your application.', done)

@@ -15,14 +15,17 @@ export type HealthCheck = () => HealthProblem | undefined | Promise<HealthProble
 
 /** Options of `health`. */
 export interface HealthOptions {
-  /** Checks of your own, by name; not `capacity`, `workers`, or with a store `store` and `keys`. A check has 750 ms, and its answer is used for one second. */
+  /**
+   * Your own checks, by name. Portico uses `capacity`, `workers`, `store` and `keys` itself. A check may take 750 ms. Its answer is used for
+   * one second.
+   */
   checks?: Readonly<Record<string, HealthCheck>>
 }
 
 /** Options of `metrics`. */
 export interface MetricsOptions {
-  /** A scraper must send it as a bearer token, of at least 16 characters. Default: no token is needed. */
-  token?: string
+  /** Scrapers must send it as a bearer token. It has at least 16 visible ASCII characters. `metrics: true` requires no token. */
+  token: string | undefined
 }
 
 /** How a worker answers with the metrics of all workers. */

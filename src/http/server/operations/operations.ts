@@ -159,16 +159,10 @@ export class Operations {
     yield gauge('portico_ready', '1 if /readyz answers 200, 0 if it answers 503.', isReady ? 1 : 0)
     if (this.#store) {
       yield* this.#store.families()
-      yield byLabel(
-        'counter',
-        'portico_taken_over_requests_total',
-        'Requests of replicas that ended, by what became of them here.',
-        'outcome',
-        [
-          ['run_again', this.#takenOver.runAgain],
-          ['replica_lost', this.#takenOver.lost],
-        ],
-      )
+      yield byLabel('counter', 'portico_taken_over_requests_total', 'Requests that this replica took over, by outcome.', 'outcome', [
+        ['run_again', this.#takenOver.runAgain],
+        ['replica_lost', this.#takenOver.lost],
+      ])
     }
     if (this.#process) yield* this.#process.families()
   }

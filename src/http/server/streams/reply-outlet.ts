@@ -91,6 +91,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   answerKept(head: string, kept: KeptText, tail: string): void {
+    if (this.#isOver) return
     const reply = this.#reply
     if (this.#stream || !this.#accepts.json || !reply.sendParts || kept.text.length < WORTH_PARTS)
       return this.answer(head + kept.text + tail)

@@ -69,7 +69,7 @@ export async function serveAsWorker(
         })
   const metrics: GatheredMetricsOptions | undefined = options.metrics
     ? {
-        ...(typeof options.metrics === 'object' && options.metrics),
+        token: typeof options.metrics === 'object' ? options.metrics.token : undefined,
         serve: (own) => {
           ownMetrics = own
         },

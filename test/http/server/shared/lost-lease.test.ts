@@ -12,7 +12,7 @@ import { serveReplicas } from '../../../support/replicas.ts'
 const server = redisOfFile()
 const LEASE_MS = 3000
 
-test.each(STREAMABLE)('in %s handlers are aborted before others may take over, and no client waits for ever', async (version) => {
+test.each(STREAMABLE)('in %s handlers abort before others take over, and every client gets an end', async (version) => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const redisServer = await server()
   const proxy = await tcpProxy(redisServer.port)
