@@ -7,22 +7,30 @@ import { checkMembers } from './check-members.ts'
 import { McpError } from './errors.ts'
 
 /**
- * Merges limits with their defaults. A name without a default is an error, and so is a wrong rate: its bucket would never be empty, and the
- * limit would never apply.
+ * Merges limits with their defaults. A name without a default is an error, and so is a value that would limit nothing: comparisons with it
+ * are always false, or its bucket is never empty.
+ *
+ * @param mayBeOff limits, besides rates, that `false` switches off
  */
 export function withDefaults<Defaults extends object, Given extends object>(
   defaults: Defaults,
   given: Given | undefined,
+  mayBeOff: Readonly<Record<string, 1>> = {},
 ): Defaults & Given {
   checkMembers<object>('limits', given, defaults)
   for (const [name, value] of Object.entries(given ?? {})) {
-    if (value === undefined || value === false || isRate(value) || !isRate((defaults as Record<string, unknown>)[name])) continue
-    throw new McpError(
-      'ERR_DEFINITION',
-      `limits.${name} must be false or { perSecond, burst } with two numbers above 0, not ${shown(value)}`,
-    )
+    if (value === undefined) continue
+    const expected = expectedFor((defaults as Record<string, unknown>)[name], value, Object.hasOwn(mayBeOff, name))
+    if (expected) throw new McpError('ERR_DEFINITION', `limits.${name} must be ${expected}, not ${shown(value)}`)
   }
   return mergeOptions(defaults, given)
+}
+
+/** What a limit must be; undefined if `value` is that. NaN has an error of its own. */
+function expectedFor(standard: unknown, value: unknown, mayBeOff: boolean): string | undefined {
+  if (isRate(standard)) return value === false || isRate(value) ? undefined : 'false or { perSecond, burst } with two numbers above 0'
+  if (typeof standard !== 'number' || (typeof value === 'number' && !(value < 0)) || (mayBeOff && value === false)) return undefined
+  return `a number that is not negative${mayBeOff ? ', or false' : ''}`
 }
 
 /** JSON has no Infinity and no NaN. */

@@ -45,3 +45,20 @@ test('a rate may be changed, or switched off with false', () => {
   const defaults = { calls: { perSecond: 1, burst: 2 } as unknown }
   for (const calls of [false, { perSecond: 0.1, burst: 1 }]) expect(withDefaults(defaults, { calls })).toEqual({ calls })
 })
+
+test.each([
+  [{}, '{}'],
+  [-1, '-1'],
+  ['4', '"4"'],
+  [false, 'false'],
+  [null, 'null'],
+])('a number that would limit nothing is an error that shows it: %j', (max, shown) => {
+  expect(() => withDefaults(DEFAULTS, { max })).toThrow(`limits.max must be a number that is not negative, not ${shown}`)
+})
+
+test('a number may be switched off with false where that is said', () => {
+  expect(withDefaults(DEFAULTS, { max: false }, { max: 1 })).toMatchObject({ max: false })
+  expect(() => withDefaults(DEFAULTS, { max: true }, { max: 1 })).toThrow(
+    'limits.max must be a number that is not negative, or false, not true',
+  )
+})

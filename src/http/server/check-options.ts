@@ -4,9 +4,8 @@ import { HOST_RULES, isHostHeader, isWebOrigin, ORIGIN_RULES } from '../../base/
 import { isMetricsToken, METRICS_TOKEN_RULES } from '../../base/metrics-token.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { withDefaults } from '../../protocol/with-defaults.ts'
 import { expectOption, expectSecretOption, isFunction, isObject, isPlainObject, isSwitch } from './expect-option.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions } from './options.ts'
+import { type HttpOptions, httpLimits } from './options.ts'
 
 const SWITCHES = ['dangerouslyAllowAnyHost', 'sessions', 'legacySse', 'requireMcpHeaders', 'browserPage'] as const
 const FUNCTIONS = ['authenticate', 'onRequest', 'onRefused'] as const
@@ -14,16 +13,6 @@ const RESPONSES: readonly unknown[] = ['auto', 'json', 'sse']
 
 /** Names of Portico's own checks. */
 const OWN_CHECKS: readonly string[] = ['capacity', 'workers', 'store', 'keys']
-
-type NumberOrFalse = { [Name in keyof HttpLimits]: number | false extends HttpLimits[Name] ? Name : never }[keyof HttpLimits]
-
-/** The limits, besides rates, that `false` switches off. */
-const MAY_BE_OFF: Readonly<Record<NumberOrFalse, 1>> = {
-  maxSessionsPerAddress: 1,
-  maxInFlightPerAddress: 1,
-  maxBodyBytesInHandPerAddress: 1,
-  maxStreamsPerAddress: 1,
-}
 
 export function checkHttpOptions(options: HttpOptions): void {
   for (const name of SWITCHES) expectOption(name, options[name], isSwitch, 'true or false')
@@ -50,14 +39,7 @@ export function checkHttpOptions(options: HttpOptions): void {
 
 function checkLimits(limits: HttpOptions['limits']): void {
   expectOption('limits', limits, isPlainObject, 'an object such as { maxStreams: 100 }')
-  // Names, NaN and rates have errors of their own.
-  withDefaults(DEFAULT_HTTP_LIMITS, limits)
-  const { failedLogins: _, ...numbers } = limits ?? {}
-  const isNumber = (value: unknown): boolean => typeof value === 'number' && !(value < 0)
-  for (const [name, value] of Object.entries(numbers)) {
-    if (!Object.hasOwn(MAY_BE_OFF, name)) expectOption(`limits.${name}`, value, isNumber, 'a number that is not negative')
-    else if (value !== false) expectOption(`limits.${name}`, value, isNumber, 'a number that is not negative, or false')
-  }
+  httpLimits(limits)
 }
 
 function checkOperations({ health, metrics }: HttpOptions): void {

@@ -6,7 +6,6 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
-import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
@@ -26,7 +25,7 @@ import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
-import { type AuthenticatedCaller, countProxies, DEFAULT_HTTP_LIMITS, type HttpOptions, type Refused } from './options.ts'
+import { type AuthenticatedCaller, countProxies, type HttpOptions, httpLimits, type Refused } from './options.ts'
 import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
@@ -63,7 +62,7 @@ export class Endpoint {
   #isDraining = false
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
-    const limits: AllHttpLimits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
+    const limits: AllHttpLimits = { ...httpLimits(options.limits), ...fixed }
     const now = (): number => clock.now()
     const { health, metrics, onRequest, store } = options
     this.limits = limits

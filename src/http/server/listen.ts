@@ -14,13 +14,12 @@ import { isOperation } from '../../base/address/endpoint-path.ts'
 import { MAX_TIMER_MS } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
-import { withDefaults } from '../../protocol/with-defaults.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { createHandler } from './handler.ts'
 import { addressKey } from './limits/client-address.ts'
 import type { Listening, ListenOptions } from './listen-options.ts'
 import { checkListenOptions, settingsOf, urlOf } from './listen-settings.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpOptions, warnWithoutKeys } from './options.ts'
+import { type HttpOptions, httpLimits, warnWithoutKeys } from './options.ts'
 import { pathOf } from './request-path.ts'
 import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
@@ -62,7 +61,7 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
   const settings = settingsOf(options)
   const handler = createHandler(service, options, fixed)
   const { path } = settings
-  const limits = { ...withDefaults(DEFAULT_HTTP_LIMITS, options.limits), ...fixed }
+  const limits = { ...httpLimits(options.limits), ...fixed }
   const { stallMs } = limits
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string

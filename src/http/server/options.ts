@@ -9,6 +9,7 @@ import type { Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/interfaces/access.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { HealthOptions, MetricsOptions } from './operations/health.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
@@ -74,6 +75,18 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   keepAliveMs: 15_000,
   maxKeptBytes: 64 * 1024 * 1024,
 }
+
+type NumberOrFalse = { [Name in keyof HttpLimits]: number | false extends HttpLimits[Name] ? Name : never }[keyof HttpLimits]
+
+const MAY_BE_OFF: Readonly<Record<NumberOrFalse, 1>> = {
+  maxSessionsPerAddress: 1,
+  maxInFlightPerAddress: 1,
+  maxBodyBytesInHandPerAddress: 1,
+  maxStreamsPerAddress: 1,
+}
+
+/** The limits of a handler: what its options say, and the defaults. */
+export const httpLimits = (limits: HttpOptions['limits']): HttpLimits => withDefaults(DEFAULT_HTTP_LIMITS, limits, MAY_BE_OFF)
 
 /** Options of {@link httpHandler} and {@link listen}. */
 export interface HttpOptions {

@@ -109,9 +109,9 @@ describe('a limit cannot be switched off by a wrong value', () => {
     [{ failedLogins: { perSecond: Number.NaN, burst: 10 } }, RATE],
     [{ failedLogins: { perSecond: '1', burst: 10 } }, RATE],
     [{ maxSessions: false }, `limits.maxSessions ${NUMBER}, not false`],
-    [{ maxSessions: { perSecond: 1, burst: 1 } }, `limits.maxSessions ${NUMBER}, not an object`],
-    [{ keepAliveMs: {} }, `limits.keepAliveMs ${NUMBER}, not an object`],
-    [{ maxSessionsPerAddress: {} }, `limits.maxSessionsPerAddress ${NUMBER}, or false, not an object`],
+    [{ maxSessions: { perSecond: 1, burst: 1 } }, `limits.maxSessions ${NUMBER}, not { perSecond: 1, burst: 1 }`],
+    [{ keepAliveMs: {} }, `limits.keepAliveMs ${NUMBER}, not {}`],
+    [{ maxSessionsPerAddress: {} }, `limits.maxSessionsPerAddress ${NUMBER}, or false, not {}`],
     [{ maxStreamsPerAddress: true }, `limits.maxStreamsPerAddress ${NUMBER}, or false, not true`],
   ] as const)('%j', async (limits, message) => {
     await refuses({ limits }, message)

@@ -6,14 +6,13 @@ import { type AddressInfo, createServer } from 'node:net'
 import { ProcessMetrics } from '../../../observability/metrics/process-metrics.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
-import { withDefaults } from '../../../protocol/with-defaults.ts'
 import { isOfOneProcess, type MemoryStore, memoryStore } from '../../../store/memory/memory-store.ts'
 import { serveStore } from '../../../store/remote/serve-store.ts'
 import { FIXED_HTTP_LIMITS } from '../fixed-limits.ts'
 import { createHandler } from '../handler.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
 import { type ListenSettings, settingsOf, urlOf } from '../listen-settings.ts'
-import { DEFAULT_HTTP_LIMITS } from '../options.ts'
+import { httpLimits } from '../options.ts'
 import { type Closable, followSignals, unfollowSignals } from '../shutdown.ts'
 import { MetricsGatherer } from './metrics-gatherer.ts'
 import { RestartDelay } from './restart-delay.ts'
@@ -74,7 +73,7 @@ export class Primary implements Closable {
       killedFor: undefined,
       timer: undefined,
     }))
-    const { maxSessions, maxKeptBytes } = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
+    const { maxSessions, maxKeptBytes } = httpLimits(options.limits)
     this.#store = isOfOneProcess(options.store) ? options.store : options.store ? undefined : memoryStore({ maxSessions, maxKeptBytes })
     const process = options.metrics ? new ProcessMetrics() : undefined
     this.#metrics = new MetricsGatherer(process, () => ({ wanted: count, running: this.#running, restarts: this.#restarts }))
