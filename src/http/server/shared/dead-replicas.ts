@@ -67,7 +67,7 @@ export class DeadReplicas {
   }
 
   async #continue(sid: string, stream: string, from: string): Promise<Outcome> {
-    const { store, bounds, nextBatch, tails } = this.#services
+    const { store, bounds, nextBatch, tails, lateEnds } = this.#services
     const taken = await store.streams.takeOver(sid, stream, from)
     if (!taken) return 'neither'
     // From here on this replica runs the request. If it gave up, the client would wait for ever.
@@ -77,7 +77,10 @@ export class DeadReplicas {
     if (restarted === 'fenced') return 'neither'
     const events = call && restarted !== 'cancelled' ? [{ json: lostAnswer(call, restarted === 'had all runs' ? restarted : 'ended') }] : []
     const batch = { n: nextBatch(), epoch: taken.epoch, events, isLast: true }
-    const appended = await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds))
+    const appended = await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds)).catch((error: Error) => {
+      lateEnds.add({ sid, stream, epoch: taken.epoch, ...events[0] })
+      throw error
+    })
     tails.wake(sid, stream)
     // After the stream has ended: until then another replica must find the cancellation.
     if (restarted === 'cancelled' && call) await this.#leave(sid, call)

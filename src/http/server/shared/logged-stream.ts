@@ -7,7 +7,7 @@ import { EVENT_STREAM_HEADERS, eventText, idEventText, RETRY_MS } from '../strea
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 import { eventIdOf } from './event-ids.ts'
 import type { ReplicaServices } from './replica-services.ts'
-import { untilHeard } from './until-heard.ts'
+import { isUnheard, untilHeard } from './until-heard.ts'
 
 const TAKEN_OVER = 'Another replica runs this request now'
 export const IS_OVER = 'The request is over'
@@ -171,8 +171,9 @@ export class LoggedStream implements AnswerStream {
   /** The store refuses the events, although this replica holds its lease. The client gets an error instead of waiting for ever. */
   async #giveUp(): Promise<void> {
     const reason = 'The store cannot be reached'
-    if (this.#isOver || !this.#services.store.replica.isHeld) return this.fence(reason)
-    const json = this.#owner.refusedJson
+    const { store, lateEnds } = this.#services
+    if (this.#isOver || !store.replica.isHeld) return this.fence(reason)
+    const { sid, stream, refusedJson: json } = this.#owner
     this.#isLast = true
     this.#waiting = []
     this.#owner.abort(reason)
@@ -180,28 +181,50 @@ export class LoggedStream implements AnswerStream {
       if (this.#epoch === undefined) throw new Error(reason)
       await this.#append([{ json }], true)
     } catch {
-      if (!this.#services.store.replica.isHeld) return this.fence(reason)
+      if (this.#isOver || !store.replica.isHeld) return this.fence(reason)
       this.#sink?.write(eventText(json, undefined))
+      if (this.#epoch !== undefined) lateEnds.add({ sid, stream, epoch: this.#epoch, json })
     }
     this.#end()
   }
 
   async #opened(): Promise<boolean> {
+    // Nobody would end a log that begins now.
+    if (this.#isOver) return false
     if (this.#epoch !== undefined) return true
     this.#opening ??= this.#openLog()
     return this.#opening
   }
 
   async #openLog(): Promise<boolean> {
-    const { sid, stream, callJson, isPolled, eventName } = this.#owner
-    const opened = await this.#untilHeard(() => this.#services.store.streams.open(sid, stream, callJson))
-    if (typeof opened === 'number') {
-      this.#epoch = opened
-      if (isPolled) this.#sink?.write(idEventText(eventIdOf(eventName, stream, '')))
-      return true
+    const { sid, stream, isPolled, eventName } = this.#owner
+    const opened = await this.#open()
+    if (typeof opened !== 'number') {
+      this.fence(opened === 'gone' ? 'The session has ended' : 'The stream exists')
+      return false
     }
-    this.fence(opened === 'gone' ? 'The session has ended' : 'The stream exists')
-    return false
+    if (this.#isOver) {
+      // The lease has ended meanwhile. If the log has the new name of this replica, no other one looks for it.
+      const { lateEnds } = this.#services
+      lateEnds.add({ sid, stream, epoch: opened })
+      void lateEnds.tryAll()
+      return false
+    }
+    this.#epoch = opened
+    if (isPolled) this.#sink?.write(idEventText(eventIdOf(eventName, stream, '')))
+    return true
+  }
+
+  async #open(): Promise<number | 'gone' | 'exists'> {
+    const { sid, stream, callJson } = this.#owner
+    const { store, lateEnds } = this.#services
+    try {
+      return await this.#untilHeard(() => store.streams.open(sid, stream, callJson))
+    } catch (error) {
+      // The request ends without a log. The store may have one, if only the replies were lost.
+      if (isUnheard(error)) lateEnds.add({ sid, stream, epoch: undefined })
+      throw error
+    }
   }
 
   async #append(events: readonly NewEvent[], isLast: boolean): Promise<void> {

@@ -8,6 +8,7 @@ import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import type { KeptShares } from './kept-shares.ts'
+import type { LateEnds } from './late-ends.ts'
 import type { SharedPages } from './shared-pages.ts'
 import type { StandingStreams } from './standing-stream.ts'
 import type { Tails } from './tails.ts'
@@ -22,6 +23,7 @@ export interface ReplicaServices {
   shares: KeptShares
   tails: Tails
   standing: StandingStreams
+  lateEnds: LateEnds
   pages: SharedPages
   clock: Clock
   /** The next number of a batch. Each is higher than all before. */

@@ -26,6 +26,7 @@ import { ClientNotices } from './client-notices.ts'
 import { DeadReplicas, type TakenOverCounts } from './dead-replicas.ts'
 import { FaultReports } from './fault-reports.ts'
 import { KeptShares } from './kept-shares.ts'
+import { LateEnds } from './late-ends.ts'
 import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
 import { callName } from './open-call.ts'
@@ -105,6 +106,7 @@ export class SharedSessions implements SessionEndpoint {
       shares: new KeptShares(limits, clock),
       tails,
       standing: new StandingStreams({ store, bounds, nextBatch, tails }),
+      lateEnds: new LateEnds({ store, bounds, nextBatch, tails }),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
       nextBatch,
       report: (error) => this.#report(error),
@@ -225,7 +227,7 @@ export class SharedSessions implements SessionEndpoint {
       const waited = new Promise<void>((resolve) => {
         timer = this.#options.clock.after(HAND_OVER_MS, resolve)
       })
-      await Promise.race([this.#calls.handOverAll(reason), waited])
+      await Promise.race([Promise.all([this.#calls.handOverAll(reason), this.#services.lateEnds.tryAll()]), waited])
       timer?.cancel()
       await replica.leave()
       await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
@@ -357,8 +359,10 @@ export class SharedSessions implements SessionEndpoint {
   }
 
   async #lookOnce(): Promise<void> {
-    const { tails } = this.#services
+    const { tails, lateEnds } = this.#services
     tails.wakeAll()
+    // Not awaited: there may be thousands, and no client waits for them.
+    void lateEnds.tryAll()
     // First what clients wait for: a replica with other keys cannot renew the secret of ids.
     await this.#calls.lookAgain()
     const hasAnswered = await this.#entries.ids.renew(this.#options.clock.now()).catch((error: unknown) => {

@@ -45,9 +45,9 @@ export class StreamReaders {
         : inFlight.checkStreams(usage, open.size)
     const full = checkRoom()
     if (full) return full
-    // A client without an id gets one before any event counts as given, so that it can come back if this replica ends in between.
-    const beginsWithId = lastEventId === undefined && revisionOf(state.version)?.hasPolledStreams === true
-    const attached = await store.streams.attach(sid, stream, position, beginsWithId ? 0 : READ_AT_ONCE)
+    // No event counts as given to a client without an id before its stream is open: the reply of the store may be lost, or the client gone.
+    const limit = lastEventId === undefined ? 0 : READ_AT_ONCE
+    const attached = await store.streams.attach(sid, stream, position, limit)
     if (isFault(attached)) {
       return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
     }
@@ -65,7 +65,7 @@ export class StreamReaders {
       return undefined
     }
     const sink = reply.open(EVENT_STREAM_HEADERS)
-    const last = next ?? events.at(-1)?.position ?? position
+    const last = next ?? events.at(-1)?.position ?? attached.from
     open.add({
       sink,
       usage,
@@ -74,6 +74,8 @@ export class StreamReaders {
       onEnded: () => tails.breakOff(sid, stream),
     })
     tails.add({ sid, stream, eventName, reader, position: last, sink })
+    // With this id the client can come back if this replica ends before the first event.
+    const beginsWithId = lastEventId === undefined && revisionOf(state.version)?.hasPolledStreams === true
     sink.write(beginsWithId ? idEventText(eventIdOf(eventName, stream, attached.from)) : ':\n\n')
     for (const each of events) {
       // A process that was stopped for a while must not write what others may have read.

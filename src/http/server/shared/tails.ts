@@ -17,8 +17,11 @@ export interface TailedStream {
   stream: string
   eventName: string
   reader: number
-  /** The last position that was written; undefined for the last one that any reader was given. */
-  position: string | undefined
+  /**
+   * The last position that was written, or the one before the first event. Always known: the last position that a reader was given is no
+   * place to read on, because what was given may be in a reply that was lost.
+   */
+  position: string
   sink: EventSink
 }
 
@@ -175,7 +178,7 @@ class Tail {
       }
     } catch (error) {
       this.#report(error)
-      // A replica with the right keys can give the client the rest. Any other error: the next renewal of the lease reads again.
+      // A replica with the right keys can give the client the rest. Any other error: the next look reads the same events again.
       if (isUnreadable(error)) this.breakOff()
     } finally {
       this.#isReading = false

@@ -21,17 +21,30 @@ export async function untilHeard<T>(
   patienceMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const giveUpAt = clock.now() + patienceMs
-  return resend(clock, command, (waitMs) => !store.replica.isHeld || isOver() || clock.now() + waitMs > giveUpAt)
+  const isLate = (): boolean => !store.replica.isHeld || isOver()
+  return resend(clock, command, (waitMs) => isLate() || clock.now() + waitMs > giveUpAt, isLate)
 }
 
-/** @param givesUp asked each time that the store did not answer, with the time until the next attempt */
-export async function resend<T>(clock: Clock, command: () => Promise<T>, givesUp: (waitMs: number) => boolean): Promise<T> {
+/**
+ * @param givesUp asked each time that the store did not answer, with the time until the next attempt
+ * @param isLate asked before each further attempt. True: the outcome has ceased to matter in the meantime
+ */
+export async function resend<T>(
+  clock: Clock,
+  command: () => Promise<T>,
+  givesUp: (waitMs: number) => boolean,
+  isLate: () => boolean = () => false,
+): Promise<T> {
   for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
     try {
       return await command()
     } catch (error) {
-      if (!(error instanceof McpError) || error.code !== 'ERR_STORE_DOWN' || givesUp(waitMs)) throw error
+      if (!isUnheard(error) || givesUp(waitMs)) throw error
       await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+      if (isLate()) throw error
     }
   }
 }
+
+/** The store did not answer. It may have run the command. */
+export const isUnheard = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'

@@ -3,6 +3,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../../../src/base/clock.ts'
 import { DeadReplicas, type TakenOverCounts } from '../../../../src/http/server/shared/dead-replicas.ts'
+import type { LateEnd } from '../../../../src/http/server/shared/late-ends.ts'
 import type { ReplicaServices } from '../../../../src/http/server/shared/replica-services.ts'
 import type { RunningCalls } from '../../../../src/http/server/shared/running-calls.ts'
 import type { Appended, DeadReplica } from '../../../../src/store/index.ts'
@@ -14,7 +15,7 @@ afterEach(() => {
 type Restarted = Awaited<ReturnType<RunningCalls['restart']>>
 
 /** Looks once. The name of each stream says what becomes of it: how its restart ends, then what the store says to the error. */
-async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', Appended?][]][], isHeld = true) {
+async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (Appended | 'refused')?][]][], isHeld = true) {
   const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
   const claims = parts.map(
     ([replica, streams]): DeadReplica => ({
@@ -23,6 +24,7 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', A
     }),
   )
   const counted: TakenOverCounts[] = []
+  const late: LateEnd[] = []
   const services = {
     clock: systemClock,
     tails: { wake: () => {} },
@@ -31,9 +33,14 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', A
       replica: { claimDead: async () => claims.shift(), isHeld },
       streams: {
         takeOver: async () => ({ epoch: 1, call: JSON.stringify({ ids: [1], isBatch: false }), journal: {}, answers: {}, questions: [] }),
-        append: async (_sid: string, stream: string) => JSON.parse(stream)[1],
+        append: async (_sid: string, stream: string) => {
+          const [, appended] = JSON.parse(stream) as [Restarted, Appended | 'refused']
+          if (appended === 'refused') throw new Error('refused')
+          return appended
+        },
       },
     },
+    lateEnds: { add: (end: LateEnd) => void late.push(end) },
     report: () => {},
   } as unknown as ReplicaServices
   const restart = async (_sid: string, stream: string): Promise<Restarted> => {
@@ -43,7 +50,7 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', A
   }
   const dead = new DeadReplicas(services, { restart } as unknown as RunningCalls, (counts) => counted.push({ ...counts }))
   const failure = await dead.look().catch((error: Error) => error.message)
-  return { failure, counted, lines: lines.mock.calls.map(([line]) => line as string) }
+  return { failure, counted, late, lines: lines.mock.calls.map(([line]) => line as string) }
 }
 
 const ADDED: Appended = { positions: ['1-1'], reader: undefined }
@@ -77,4 +84,12 @@ test('a request that cannot begin again gets the error, so that its client does 
 test('a request that fails after the lease was lost is reported after the others are told', async () => {
   const { failure, lines, counted } = await lookAt([['a', [['broken'], ['had all runs', ADDED], ['runAgain']]]], false)
   expect([failure, lines.length, counted]).toEqual(['broken', 1, [{ runAgain: 1, lost: 1 }]])
+})
+
+test('a request whose error the store refuses is ended later', async () => {
+  const { failure, late } = await lookAt([['a', [['lost', 'refused']]]])
+  expect([failure, late]).toEqual([
+    'refused',
+    [expect.objectContaining({ sid: 's', epoch: 1, json: expect.stringContaining('replica_lost') })],
+  ])
 })

@@ -1,11 +1,19 @@
 /** The stream of a shared session that belongs to no request, and clients that come back to it. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { FIXED_HTTP_LIMITS } from '../../../../src/http/server/fixed-limits.ts'
+import { CallerUsage } from '../../../../src/http/server/limits/caller-usage.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../../src/http/server/options.ts'
+import { boundsOf } from '../../../../src/http/server/shared/log-bounds.ts'
+import { StreamReaders } from '../../../../src/http/server/shared/stream-readers.ts'
+import { McpError } from '../../../../src/protocol/errors.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
-import { type HttpSession, openSession, sessionAt, testServer, until } from '../../../support/http-service.ts'
+import { STANDING_STREAM } from '../../../../src/store/stream-logs.ts'
+import { gate, type HttpSession, openSession, STREAMABLE, sessionAt, testServer, until } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
+import { TestReply } from '../test-sink.ts'
 
 const redisServer = redisOfFile()
 
@@ -15,6 +23,22 @@ const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
 ]
 
 const at = (url: string | undefined, { id, headers }: HttpSession): HttpSession => sessionAt(url as string, id, headers)
+
+/** The store does what it is told once more, but the first reply that is `lost` never comes. */
+function loseReply(store: SharedStore | undefined, name: 'read' | 'attach', isLost: (reply: { events: unknown[] }) => boolean) {
+  const { streams } = store as SharedStore
+  const command = streams[name] as (...args: unknown[]) => Promise<{ events: unknown[] }>
+  const lost = { count: 0 }
+  Object.assign(streams, {
+    [name]: async (...args: unknown[]) => {
+      const reply = await command(...args)
+      if (lost.count > 0 || !isLost(reply)) return reply
+      lost.count++
+      throw new McpError('ERR_STORE_DOWN', 'The reply was lost')
+    },
+  })
+  return lost
+}
 
 describe.each(STORES)('with a store in %s', (_name, storesOf) => {
   test('a client whose first notice was read but never written gets it elsewhere', async () => {
@@ -92,5 +116,57 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     servers[1]?.tool('new', {}, () => 'new')
     await standing.message()
     expect(standing.events).toHaveLength(1)
+  })
+
+  test.each(STREAMABLE)('a notice of %s comes although the reply with it was lost', async (version) => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const stores = await storesOf(2)
+    const { urls, servers } = await serveReplicas(() => testServer(), { count: 2, stores })
+    const session = await openSession(urls[0] as string, version)
+    const standing = await session.listen()
+    const lost = loseReply(stores[0], 'read', ({ events }) => events.length > 0)
+    servers[1]?.tool('one', {}, () => 1)
+    await until(() => lost.count === 1)
+    servers[1]?.tool('two', {}, () => 2)
+    for (const _ of ['one', 'two']) expect(await standing.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+  })
+
+  test.each(STREAMABLE)('a notice of %s comes with the next GET if the first one got no reply of the store', async (version) => {
+    const stores = await storesOf(2)
+    const { urls, servers } = await serveReplicas(() => testServer(), { count: 2, stores })
+    const session = await openSession(urls[0] as string, version)
+    const { streams } = stores[1] as SharedStore
+    const { append } = streams
+    const appended = gate()
+    streams.append = async (...args) => {
+      const reply = await append(...args)
+      appended.open()
+      return reply
+    }
+    servers[1]?.tool('new', {}, () => 'new')
+    await appended.opened
+    loseReply(stores[0], 'attach', () => true)
+    expect((await session.listen()).status).toBe(503)
+    expect(await (await session.listen()).message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+  })
+
+  test.each(STREAMABLE)('a notice of %s is not read for a client that is gone', async (version) => {
+    const [store] = (await storesOf(1)) as [SharedStore]
+    onTestFinished(() => store.close())
+    const limits = { ...DEFAULT_HTTP_LIMITS, ...FIXED_HTTP_LIMITS }
+    await store.sessions.create('s', '{}', { ttlMs: 60_000, maxAgeMs: 60_000 })
+    await store.streams.append('s', STANDING_STREAM, { n: 1, events: [{ json: '"new"' }] }, boundsOf(limits))
+    const services = { store, limits, open: { size: 0 }, inFlight: { checkStreams: () => undefined }, tails: { others: () => 0 } }
+    const readers = new StreamReaders(services as never, {} as never, () => new CallerUsage('address', 'a'))
+    const reply = new TestReply()
+    const { attach } = store.streams
+    store.streams.attach = async (...args) => {
+      const attached = await attach(...args)
+      reply.leave()
+      return attached
+    }
+    const record = { principal: undefined, eventName: 'e', caller: '', state: { version } as never }
+    await readers.read({ sid: 's', record, revision: 1 }, { header: () => undefined } as never, reply, false)
+    expect(await attach('s', STANDING_STREAM, undefined, 10)).toMatchObject({ events: [{ json: '"new"' }] })
   })
 })

@@ -1,0 +1,91 @@
+/** Streams of requests that are over here, but not in the store. Another replica would run such a request again when this one ends. */
+
+import { BoundedMap } from '../../../base/bounded-map.ts'
+import type { NewEvent } from '../../../store/stream-logs.ts'
+import type { ReplicaServices } from './replica-services.ts'
+
+const MAX_LATE = 10_000
+/** A stream with a longer answer ends without it. */
+const MAX_ANSWER_CHARS = 1024
+
+export interface LateEnd {
+  sid: string
+  stream: string
+  /** Undefined: it is not known whether the store has opened the stream. */
+  epoch: number | undefined
+  /** The answer, for a client that comes back. */
+  json?: string
+}
+
+interface Waiting {
+  sid: string
+  stream: string
+  epoch: number | undefined
+  events: NewEvent[]
+  /** The number of the batch. */
+  n: number
+  /** This replica by the name that it had. When it has lost its lease, others continue the stream. */
+  replica: string
+}
+
+type Services = Pick<ReplicaServices, 'store' | 'bounds' | 'nextBatch' | 'tails'>
+
+export class LateEnds {
+  readonly #services: Services
+  readonly #late = new BoundedMap<string, Waiting>(MAX_LATE)
+  #trying: Promise<void> | undefined
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  get size(): number {
+    return this.#late.size
+  }
+
+  /** Remembers a stream until the store has its end. If too many wait, the oldest one is forgotten. */
+  add({ sid, stream, epoch, json }: LateEnd): void {
+    const { store, nextBatch } = this.#services
+    const events = json !== undefined && json.length <= MAX_ANSWER_CHARS ? [{ json }] : []
+    this.#late.set(`${sid} ${stream}`, { sid, stream, epoch, events, n: nextBatch(), replica: store.replica.id })
+  }
+
+  /** Tries to end the streams, up to the first one that the store refuses. Does not reject. */
+  tryAll(): Promise<void> {
+    this.#trying ??= this.#tryAll().finally(() => {
+      this.#trying = undefined
+    })
+    return this.#trying
+  }
+
+  async #tryAll(): Promise<void> {
+    const { replica } = this.#services.store
+    for (const [name, late] of [...this.#late]) {
+      if (late.replica === replica.id) {
+        if (!replica.isHeld) return
+        try {
+          await this.#end(late)
+        } catch {
+          // It was reported when the request ended. Next time another one is the first: only one node of a cluster may be away.
+          if (this.#late.has(name)) this.#late.set(name, late)
+          return
+        }
+      }
+      this.#late.delete(name)
+    }
+  }
+
+  /** Any answer will do: a stream that is gone, over or taken over needs no end. */
+  async #end(late: Waiting): Promise<void> {
+    const { store, bounds, tails } = this.#services
+    const { sid, stream, events, n } = late
+    if (late.epoch === undefined) {
+      // The store recognises the command if it was only its reply that got lost. The request is not needed any more.
+      const opened = await store.streams.open(sid, stream, '')
+      if (typeof opened !== 'number') return
+      late.epoch = opened
+    }
+    const appended = await store.streams.append(sid, stream, { n, epoch: late.epoch, events, isLast: true }, bounds)
+    if (typeof appended === 'object' && appended.reader === store.replica.id) tails.wake(sid, stream)
+  }
+}
