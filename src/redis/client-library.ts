@@ -32,6 +32,9 @@ export interface ClientOptions {
 /** The longest pause between two attempts to connect. */
 const MAX_RETRY_MS = 1000
 
+/** The code that a reply with an error begins with. Before Redis 7 the reply to a script quotes the one to its command. */
+export const errorCode = ({ message }: Error): string => /^(?:ERR Error running script .*: -)?(\w*)/.exec(message)?.[1] ?? ''
+
 const retryAfter = (attempt: number): number => Math.min(MAX_RETRY_MS, 50 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2)
 
 /**
@@ -68,7 +71,7 @@ function newClient(
     maxRetriesPerRequest: 0,
     retryStrategy: retryAfter,
     // After a failover this connection leads to a replica of Redis, which cannot write.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    reconnectOnError: (error: Error) => errorCode(error) === 'READONLY',
     username: target.username,
     password: target.password,
     ...(target.isTls && { tls: {} }),
@@ -93,6 +96,8 @@ function newClient(
       name: target.name,
       db: target.database,
       enableTLSForSentinelMode: target.isTls,
+      // Otherwise the client library would speak to the sentinels without TLS.
+      ...(target.isTls && { sentinelTLS: connection.tls ?? {} }),
       sentinelRetryStrategy: retryAfter,
       ...connection,
     })

@@ -2,7 +2,7 @@
 
 import { McpError } from '../protocol/errors.ts'
 import { CommandListeners } from '../store/command-listeners.ts'
-import { type ClientOptions, createClient, type RedisClient, type Reply } from './client-library.ts'
+import { type ClientOptions, createClient, errorCode, type RedisClient, type Reply } from './client-library.ts'
 import type { Script } from './scripts/script.ts'
 import type { RedisTarget } from './target.ts'
 
@@ -15,7 +15,7 @@ const MAX_WAITING = 1000
 const LATE_MS = 100
 
 /** Replies that mean that Redis does not work at the moment. */
-const DOWN = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|BUSY|UNKILLABLE)\b/
+const DOWN = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|BUSY|UNKILLABLE)$/
 
 /** The cause of the error of a command that Redis cannot have got. */
 const NOT_SENT = new Error('The command was not sent')
@@ -202,7 +202,7 @@ export class Connection {
   }
 
   #failed(cause: Error): McpError {
-    if (isReply(cause) && !DOWN.test(cause.message))
+    if (isReply(cause) && !DOWN.test(errorCode(cause)))
       return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
     // The text of the client library is about an option that it has and Portico does not.
     const isLost = cause.name === 'MaxRetriesPerRequestError'

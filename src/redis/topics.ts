@@ -19,7 +19,11 @@ export function redisTopics({ connection, keys }: RedisContext): Topics {
       const [next, members] = reply as [Reply, Reply[]]
       return { members: members.map(textOf), next: textOf(next) || undefined }
     },
-    sample: async (topic, count) => ((await connection.command('ZRANDMEMBER', keys.topic(topic), count)) as Reply[]).map(textOf),
+    sample: async (topic, count) => {
+      // The first versions of Redis 6.2 have no reply for a key that does not exist.
+      const members = (await connection.command('ZRANDMEMBER', keys.topic(topic), count)) as Reply[] | null
+      return members?.map(textOf) ?? []
+    },
     size: async (topic) => Number(await connection.run(listMembers, [keys.topic(topic)], [''])),
   }
 }

@@ -25,7 +25,10 @@ export interface NewEvent {
   json: string
   /** The id of the question that this event asks. Its answer is accepted once. */
   question?: string
-  /** While an event with this key is unread, another one is not added. Only for the standing stream. */
+  /**
+   * While an event with this key is unread, another one is not added. When it is the oldest and the log is full, it becomes the newest
+   * instead of being dropped. Only for the standing stream.
+   */
   coalesce?: string
 }
 

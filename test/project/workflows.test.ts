@@ -16,7 +16,7 @@ interface Job {
   'runs-on': string
   'timeout-minutes': number
   permissions?: Record<string, string>
-  strategy?: { matrix: { os: string[] } }
+  strategy?: { matrix: { os: string[]; include: { image: string; program: string }[] } }
   steps: Step[]
 }
 interface Workflow {
@@ -27,6 +27,7 @@ interface Workflow {
 
 const textOf = (name: string): string => readFileSync(`${FOLDER}/${name}`, 'utf8')
 const read = (name: string): Workflow => parse(textOf(name)) as Workflow
+const runsOf = (job: Job | undefined): string[] => job?.steps.flatMap((step) => step.run ?? []) ?? []
 const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> }
 
 describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
@@ -59,11 +60,20 @@ describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
 test('the portable tests run on Linux, macOS and Windows, and all tests on Linux', () => {
   const { on, jobs } = read('test.yml')
   expect(Object.keys(on)).toEqual(['push', 'pull_request'])
-  const runs = (job: Job | undefined): string[] => job?.steps.flatMap((step) => step.run ?? []) ?? []
   expect(jobs.portable?.strategy?.matrix.os.map((os) => os.split('-')[0])).toEqual(['ubuntu', 'macos', 'windows'])
-  expect(runs(jobs.portable)).toContain('npm run test:portable')
+  expect(runsOf(jobs.portable)).toContain('npm run test:portable')
   expect(jobs.whole?.['runs-on']).toMatch(/^ubuntu-/)
-  expect(runs(jobs.whole)).toContain('npm test')
+  expect(runsOf(jobs.whole)).toContain('npm test')
+})
+
+test('the tests of Redis run with each version that the documentation names', () => {
+  const { redis } = read('test.yml').jobs
+  const versions = redis?.strategy?.matrix.include.map(({ image }) => /(\w+:.*)$/.exec(image)?.[1])
+  const guide = readFileSync(`${root}docs/redis.md`, 'utf8')
+  const [, named = ''] = /The tests of Redis also run with (.*)\./.exec(guide) ?? []
+  expect(versions).toEqual([...named.matchAll(/(\w+) ([\d.]+\d)/g)].map(([, name, version]) => `${name?.toLowerCase()}:${version}`))
+  expect(runsOf(redis).at(-1)).toBe('npm test -- test/redis')
+  expect(redis?.steps.at(-1)?.env).toHaveProperty('PORTICO_REDIS_SERVER')
 })
 
 test('a tag is tested, then published with provenance by the only job with an identity', () => {

@@ -19,6 +19,8 @@ export async function useEveryKind(a: RedisStore, b: RedisStore, sid: string, li
   await b.streams.append(sid, 'r2', { n: 1, epoch: over, events: [{ json: '1' }], isLast: true }, BOUNDS)
   await a.streams.append(sid, '0', { n: 1, events: [{ json: '1', coalesce: 'x' }] }, BOUNDS)
   await a.streams.attach(sid, '0', undefined, 10)
+  // The first notice was read just now. This one is not.
+  await a.streams.append(sid, '0', { n: 2, events: [{ json: '2', coalesce: 'x' }] }, BOUNDS)
   await a.replica.send(b.replica.id, '{}')
   const { counters } = a
   await counters.take(sid, { perSecond: 1, burst: 1 })
@@ -41,6 +43,7 @@ export async function expectEveryKind(names: readonly string[], ttlOf: (name: st
     'log:r1',
     'log:r2',
     'stream:0',
+    'dirty:0',
     'lease',
     'inbox',
     'runs',

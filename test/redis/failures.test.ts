@@ -435,6 +435,23 @@ async function withFullRedis(run: (server: RedisServer) => Promise<void>): Promi
   await run(full)
 }
 
+test('a Redis that became a replica counts as down, and the store connects again', async () => {
+  const demoted = await startRedis()
+  opened.push(demoted)
+  const store = openStore(demoted.url, { connection: { connectionName: 'writer' } })
+  await store.counters.put('x', '1', 60_000)
+  const idOfConnection = async () => /id=(\d+) .* name=writer /.exec(await demoted.cli('CLIENT', 'LIST'))?.[1]
+  const first = await idOfConnection()
+  await demoted.cli('REPLICAOF', '127.0.0.1', '1')
+  await expect(store.sessions.create('x', '{}', LIFE)).rejects.toMatchObject({
+    code: 'ERR_STORE_DOWN',
+    message: expect.stringContaining('READONLY'),
+  })
+  await until(async () => ![first, undefined].includes(await idOfConnection()))
+  await demoted.cli('REPLICAOF', 'NO', 'ONE')
+  await store.sessions.create('x', '{}', LIFE)
+})
+
 test('a Redis without memory left counts as down', () =>
   withFullRedis(async (full) => {
     const store = openStore(full.url)

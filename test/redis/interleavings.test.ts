@@ -127,7 +127,7 @@ async function play(stores: readonly SharedStore[], steps: readonly Step[]): Pro
     } else if (each.kind === 'answer') {
       const [name, state] = [...questions].at(-1) ?? ['none', undefined]
       const outcome = await stores[by]!.streams.answer(sid, 'r1', name, '{}')
-      expect(outcome).toBe(state === 'answered' ? 'duplicate' : state === undefined || isOver ? 'unknown' : 'accepted')
+      expect(outcome).toBe(state === undefined || isOver ? 'unknown' : state === 'answered' ? 'duplicate' : 'accepted')
       if (outcome === 'accepted') questions.set(name, 'answered')
     } else {
       const from = log.length - each.back

@@ -2,6 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import type { Certificate } from '../support/self-signed.ts'
+
+const PRIMARIES = 3
 
 export interface RedisCluster {
   readonly url: string
@@ -13,7 +16,8 @@ export interface RedisCluster {
   close(): Promise<void>
 }
 
-export async function startCluster(primaries = 3): Promise<RedisCluster> {
+/** @param tls the cluster speaks only TLS, also among its nodes */
+export async function startCluster(tls?: Certificate): Promise<RedisCluster> {
   const settings = [
     '--cluster-enabled',
     'yes',
@@ -24,7 +28,7 @@ export async function startCluster(primaries = 3): Promise<RedisCluster> {
     '--repl-diskless-sync-delay',
     '0',
   ]
-  const nodes = await Promise.all(Array.from({ length: primaries * 2 }, () => startRedis(settings)))
+  const nodes = await Promise.all(Array.from({ length: PRIMARIES * 2 }, () => startRedis(settings, { tls })))
   const [first] = nodes as [RedisServer]
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
   await first.cli('--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes')
@@ -33,12 +37,12 @@ export async function startCluster(primaries = 3): Promise<RedisCluster> {
     const copies = await Promise.all(nodes.map(({ cli }) => cli('INFO', 'replication')))
     const isReady = states.every((state) => state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${nodes.length}`))
     // A replica that has no copy yet cannot become a primary.
-    if (isReady && copies.filter((copy) => copy.includes('master_link_status:up')).length === primaries) break
+    if (isReady && copies.filter((copy) => copy.includes('master_link_status:up')).length === PRIMARIES) break
     if (attempt > 200) throw new Error(`The cluster does not become ready:\n${states.join('\n')}`)
     await sleep(50)
   }
   return {
-    url: `redis-cluster://${addresses.join(',')}`,
+    url: `${tls ? 'rediss' : 'redis'}-cluster://${addresses.join(',')}`,
     nodes,
     primaryOf: async (key) => {
       const slot = Number(await first.cli('CLUSTER', 'KEYSLOT', key))

@@ -6,7 +6,7 @@ import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
 import { sampleTask } from '../../src/testing/check-task-store.ts'
 import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
-import { hasValkey, redisOfFile } from '../support/redis-server.ts'
+import { redisOfFile, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { useEveryKind } from './every-kind.ts'
 
@@ -26,8 +26,8 @@ function openStore(url: string, options: RedisOptions = {}): RedisStore {
   return store
 }
 
-describe.each(['redis-server', ...(hasValkey() ? ['valkey-server'] : [])])('%s', (program) => {
-  const server = redisOfFile([], program)
+describe('a server of its own', () => {
+  const server = redisOfFile()
 
   test('keeps the rules of every store', async () => {
     const { url } = await server()
@@ -47,6 +47,12 @@ describe.each(['redis-server', ...(hasValkey() ? ['valkey-server'] : [])])('%s',
 })
 
 const server = redisOfFile()
+
+test('a server that PORTICO_REDIS_SERVER names and that does not run fails the tests', async () => {
+  vi.stubEnv('PORTICO_REDIS_SERVER', '/nowhere/redis-server')
+  await expect(startRedis()).rejects.toThrow('in PORTICO_REDIS_SERVER, got "/nowhere/redis-server": spawnSync /nowhere/redis-server ENOENT')
+  vi.unstubAllEnvs()
+})
 
 test.each([
   ['maxBytes', 'p'],

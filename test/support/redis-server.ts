@@ -1,21 +1,22 @@
 /**
- * A real Redis for tests: the package of Debian, in a folder of its own. Valkey, where its program is installed.
+ * A real Redis for tests, in a folder of its own: the package of Debian, or the program that PORTICO_REDIS_SERVER names.
  *
  *   const server = redisOfFile()
  *   const store = redis((await server()).url)
  *
- * Where it is missing it is installed, once. Where that cannot be, the tests that need it fail.
+ * Where the package is missing it is installed, once. Where that cannot be, or a named program does not run, the tests that need it fail.
  */
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
 import { INSTALL_MS, installPrograms } from './packages.ts'
+import type { Certificate } from './self-signed.ts'
 
 const run = promisify(execFile)
 
@@ -36,10 +37,10 @@ export interface RedisServer {
 }
 
 /** One for the tests of a file, from before the first to after the last. */
-export function redisOfFile(args: readonly string[] = [], program = 'redis-server'): () => Promise<RedisServer> {
+export function redisOfFile(args: readonly string[] = []): () => Promise<RedisServer> {
   let started: Promise<RedisServer>
   beforeAll(async () => {
-    started = startRedis(args, program)
+    started = startRedis(args)
     // Without it each test fails; a hook that fails would have them skipped.
     await started.catch(() => {})
   }, INSTALL_MS)
@@ -52,29 +53,41 @@ export function redisOfFile(args: readonly string[] = [], program = 'redis-serve
   return () => started
 }
 
-/** Valkey speaks the same protocol. Debian 12 does not have it, so it is tested where it is installed. */
-export const hasValkey = (): boolean => spawnSync('sh', ['-c', 'command -v valkey-server']).status === 0
+/** Valkey and other versions of Redis pass the same tests. */
+function serverProgram(): string {
+  const named = process.env.PORTICO_REDIS_SERVER
+  installPrograms({ 'redis-cli': 'redis-tools', ...(named === undefined && { 'redis-server': 'redis-server' }) })
+  if (named === undefined) return 'redis-server'
+  const { status, error, stderr } = spawnSync(named, ['--version'], { encoding: 'utf8' })
+  if (status === 0) return named
+  throw new Error(`Expected the program of a Redis or Valkey server in PORTICO_REDIS_SERVER, got "${named}": ${error?.message ?? stderr}`)
+}
 
-/** @param sentinel the file and the port of a sentinel, instead of a server */
-export async function startRedis(
-  args: readonly string[] = [],
-  program = 'redis-server',
-  sentinel?: { file: string; port: number },
-): Promise<RedisServer> {
-  installPrograms({ 'redis-server': 'redis-server', 'redis-cli': 'redis-tools' })
+export interface RedisKind {
+  /** The server speaks only TLS, also with other servers. */
+  tls?: Certificate | undefined
+  /** What a sentinel monitors, as lines of its file. Default: not a sentinel. */
+  monitor?: readonly string[]
+}
+
+export async function startRedis(args: readonly string[] = [], { tls, monitor }: RedisKind = {}): Promise<RedisServer> {
+  const program = serverProgram()
   const folder = mkdtempSync(`${tmpdir()}/portico-redis-`)
-  const port = sentinel?.port ?? (await freePort())
-  const server = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...args]
-  const settings = sentinel ? [sentinel.file, '--sentinel'] : server
+  const port = await freePort()
+  const settings: Record<string, string> = { ...portSettings(port, folder, tls), bind: '127.0.0.1', dir: folder }
+  const all = monitor
+    ? [sentinelFile(folder, settings, monitor), '--sentinel']
+    : [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), '--save', '', '--appendonly', 'no', ...args]
+  const address = ['-p', String(port), ...(tls ? ['--tls', '--cacert', settings['tls-ca-cert-file'] as string] : [])]
   const cli = async (...words: string[]): Promise<string> =>
-    (await run('redis-cli', ['-p', String(port), ...words], { maxBuffer: 1e8 })).stdout.trim()
+    (await run('redis-cli', [...address, ...words], { maxBuffer: 1e8 })).stdout.trim()
   let child: ChildProcess
   const start = async (): Promise<void> => {
-    child = spawn(program, settings, { stdio: ['ignore', 'ignore', 'inherit'] })
+    child = spawn(program, all, { stdio: ['ignore', 'ignore', 'inherit'] })
     for (let attempt = 0; ; attempt++) {
       const reply = await cli('PING').catch((error: Error) => error.message)
       if (reply === 'PONG' || reply.includes('NOAUTH')) return
-      if (attempt > 200 || child.exitCode !== null) throw new Error(`${program} ${settings.join(' ')} does not start: ${reply}`)
+      if (attempt > 200 || child.exitCode !== null) throw new Error(`${program} ${all.join(' ')} does not start: ${reply}`)
       await sleep(50)
     }
   }
@@ -86,7 +99,7 @@ export async function startRedis(
   }
   await start()
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `${tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
     port,
     get process() {
       return child
@@ -100,6 +113,22 @@ export async function startRedis(
     },
     start,
   }
+}
+
+function portSettings(port: number, folder: string, tls: Certificate | undefined): Record<string, string> {
+  if (!tls) return { port: String(port) }
+  const [key, cert] = [`${folder}/key.pem`, `${folder}/cert.pem`]
+  writeFileSync(key, tls.key)
+  writeFileSync(cert, tls.cert)
+  const files = { 'tls-key-file': key, 'tls-cert-file': cert, 'tls-ca-cert-file': cert }
+  return { port: '0', 'tls-port': String(port), 'tls-auth-clients': 'no', 'tls-replication': 'yes', 'tls-cluster': 'yes', ...files }
+}
+
+/** A sentinel writes into its file what it learns. */
+function sentinelFile(folder: string, settings: Record<string, string>, monitor: readonly string[]): string {
+  const file = `${folder}/sentinel.conf`
+  writeFileSync(file, [...Object.entries(settings).map((each) => each.join(' ')), ...monitor, ''].join('\n'))
+  return file
 }
 
 export async function freePort(): Promise<number> {

@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-export function selfSigned(): { key: string; cert: string } {
+export interface Certificate {
+  key: string
+  cert: string
+}
+
+export function selfSigned(): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'portico-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

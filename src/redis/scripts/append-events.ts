@@ -50,19 +50,35 @@ for at = 15, #ARGV, 3 do
     redis.call('RPUSH', log, whole(time) .. '-' .. whole(count) .. ' e' .. payload)
     bytes = bytes + #payload
     if question ~= '' then redis.call('HSET', stream, 'q:' .. question, isStanding and replica or '') end
-    if coalesce ~= '' then redis.call('HSET', dirty, coalesce, count) end
+    if coalesce ~= '' then redis.call('HSET', dirty, coalesce, whole(count), whole(count), coalesce) end
     added[#added + 1] = '1'
   end
 end
 
 local length = redis.call('LLEN', log)
 local dropped
+-- A notice with a higher number was added again below.
+local newest = count
 local function dropOldest()
   local oldest = redis.call('LPOP', log)
   local space = string.find(oldest, ' ', 1, true)
-  bytes = bytes - (#oldest - space - 1)
+  local size = #oldest - space - 1
+  bytes = bytes - size
   dropped = string.sub(oldest, 1, space - 1)
   length = length - 1
+  local number = whole(numberOf(dropped))
+  local coalesce = isStanding and redis.call('HGET', dirty, number)
+  if not coalesce then return end
+  redis.call('HDEL', dirty, number)
+  if redis.call('HGET', dirty, coalesce) ~= number then return end
+  redis.call('HDEL', dirty, coalesce)
+  if tonumber(number) <= given or tonumber(number) > newest then return end
+  -- The client has not read of this change, so it becomes the newest event.
+  count = count + 1
+  redis.call('RPUSH', log, whole(time) .. '-' .. whole(count) .. string.sub(oldest, space))
+  redis.call('HSET', dirty, coalesce, whole(count), whole(count), coalesce)
+  bytes = bytes + size
+  length = length + 1
 end
 while length > tonumber(ARGV[5]) or (bytes > tonumber(ARGV[6]) and length > 1) do dropOldest() end
 
@@ -120,6 +136,10 @@ elseif not isLast then
 else
   redis.call('HSET', stream, 'over', 1)
   redis.call('HDEL', stream, 'call')
+  -- What a later run would need: steps, questions and answers.
+  for _, field in ipairs(redis.call('HKEYS', stream)) do
+    if string.match(field, '^[jqa]:') then redis.call('HDEL', stream, field) end
+  end
   touch(session, text, streams)
   local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', session)))
   redis.call('PEXPIREAT', stream, expiry)

@@ -6,6 +6,7 @@ import { compare, following, type Position, positionOf, textOf } from './positio
 interface LoggedEvent {
   at: Position
   json: string
+  coalesce: string | undefined
 }
 
 /** Producers of one stream whose last batch is remembered. Only the standing stream has more than a few. */
@@ -51,17 +52,13 @@ export class EventLog {
     if (this.isOver || (this.owner !== undefined && (this.owner !== producer || this.epoch !== batch.epoch))) return 'fenced'
     const positions = batch.events.map(({ json, question, coalesce }) => {
       if (coalesce !== undefined && this.#isUnread(coalesce)) return undefined
-      const at = following(this.#last, now)
-      this.#last = at
-      this.#events.push({ at, json })
-      this.#bytes += sizeOf(json)
-      if (coalesce !== undefined) this.#dirty.set(coalesce, at)
+      const at = this.#add(json, coalesce, now)
       if (question !== undefined) this.questions.set(question, this.owner === undefined ? producer : undefined)
       return textOf(at)
     })
-    this.#drop(bounds)
+    this.#drop(bounds, now)
     this.#remember(producer, batch.n, positions)
-    if (batch.isLast) this.isOver = true
+    if (batch.isLast) this.#end()
     return { positions, reader: this.reader?.replica }
   }
 
@@ -73,7 +70,6 @@ export class EventLog {
   free(bytes: number, keep: number): number {
     let freed = 0
     while (freed < bytes && this.#events.length > keep) freed += this.#dropOldest()
-    if (this.#events.length === 0) this.#dirty.clear()
     return freed
   }
 
@@ -115,21 +111,48 @@ export class EventLog {
     return this.#events.some(({ at }) => compare(at, from) === 0) ? from : 'lost'
   }
 
-  #isUnread(key: string): boolean {
-    const at = this.#dirty.get(key)
-    return at !== undefined && (!this.#delivered || compare(at, this.#delivered) > 0)
+  #add(json: string, coalesce: string | undefined, now: number): Position {
+    const at = following(this.#last, now)
+    this.#last = at
+    this.#events.push({ at, json, coalesce })
+    this.#bytes += sizeOf(json)
+    if (coalesce !== undefined) this.#dirty.set(coalesce, at)
+    return at
   }
 
-  #drop({ maxEvents, maxBytes }: LogBounds): void {
-    while (this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1)) this.#dropOldest()
+  /** @param only at this position */
+  #isUnread(key: string, only?: Position): boolean {
+    const at = this.#dirty.get(key)
+    return at !== undefined && (only === undefined || only === at) && (!this.#delivered || compare(at, this.#delivered) > 0)
+  }
+
+  /** Only its events are still needed: no later run reads the rest. */
+  #end(): void {
+    this.isOver = true
+    this.call = ''
+    for (const each of [this.questions, this.answers, this.journal]) each.clear()
+  }
+
+  /** A notice of a change that the client has not read becomes the newest event, once in each call. */
+  #drop({ maxEvents, maxBytes }: LogBounds, now: number): void {
+    const newest = this.#last
+    while (this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1)) {
+      const [oldest] = this.#events
+      const isLost = oldest?.coalesce !== undefined && this.#isUnread(oldest.coalesce, oldest.at)
+      this.#dropOldest()
+      if (!isLost || !newest || compare(oldest.at, newest) > 0) continue
+      this.#add(oldest.json, oldest.coalesce, now)
+    }
   }
 
   #dropOldest(): number {
     const dropped = this.#events.shift()
     if (!dropped) return 0
-    const bytes = sizeOf(dropped.json)
+    const { at, json, coalesce } = dropped
+    if (coalesce !== undefined && this.#dirty.get(coalesce) === at) this.#dirty.delete(coalesce)
+    const bytes = sizeOf(json)
     this.#bytes -= bytes
-    this.#dropped = dropped.at
+    this.#dropped = at
     return bytes
   }
 

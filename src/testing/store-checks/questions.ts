@@ -30,8 +30,12 @@ const refusesLateAnswers: StoreCheck = async (open) => {
   const store = await open()
   const sid = await newSession(store)
   const epoch = await openStream(store, sid, 'r1')
-  await append(store, sid, 'r1', { n: 1, epoch, events: [{ json: '1', question: 'q1' }] })
+  const events = ['q1', 'q2'].map((question) => ({ json: '1', question }))
+  await append(store, sid, 'r1', { n: 1, epoch, events })
+  await store.streams.answer(sid, 'r1', 'q2', '{}')
   await append(store, sid, 'r1', { n: 2, epoch, events: ['2'], isLast: true })
+  // Only events are kept after the end: answers may be large, and no later run needs them.
+  expectEqual('an answer that was kept until the stream ended', await store.streams.answer(sid, 'r1', 'q2', '{}'), 'unknown')
   expectEqual('an answer after the end of the stream', await store.streams.answer(sid, 'r1', 'q1', '{}'), 'unknown')
   expectEqual('an answer in a session that is gone', await store.streams.answer('none', 'r1', 'q1', '{}'), 'unknown')
 }

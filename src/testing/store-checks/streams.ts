@@ -125,6 +125,29 @@ const coalesces: StoreCheck = async (open) => {
   expectEqual('a second attach without a position', (await attach(a, sid, '0')).events, [])
 }
 
+/** A change that the client has not read is not lost, however much is added after it. */
+const keepsUnreadChanges: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const tools = { json: '"tools"', coalesce: 'tools' }
+  const other = { json: '"other"', coalesce: 'resource x' }
+  const bounds = { maxEvents: 3 }
+  const readHere = async () => jsonOf((await attach(b, sid, '0')).events)
+  await append(a, sid, '0', { n: 1, events: [tools, '1', '2'] }, bounds)
+  await append(a, sid, '0', { n: 2, events: ['3'] }, bounds)
+  const again = await append(a, sid, '0', { n: 3, events: [tools] }, bounds)
+  expectEqual('a change that is still unread', again.positions, [undefined])
+  expectEqual('events of a full log with a change', await readHere(), ['2', '3', '"tools"'])
+  await append(a, sid, '0', { n: 4, events: ['4', '5', '6', '7'] }, bounds)
+  expectEqual('events after a change that was read', await readHere(), ['5', '6', '7'])
+  for (const n of [5, 6, 7])
+    await append(a, sid, '0', { n, events: [tools, other, { json: '"third"', coalesce: `resource ${n}` }, '8'] }, bounds)
+  expectEqual('the events of a log full of changes', (await readHere()).length, 3)
+  const told = await append(a, sid, '0', { n: 8, events: [tools, other] }, bounds)
+  expectEqual('changes after a log that was full of changes', told.positions.map(Boolean), [true, true])
+  expectEqual('the same after a read', await readHere(), ['"tools"', '"other"'])
+}
+
 const newestReaderWins: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const sid = await newSession(a)
@@ -213,6 +236,7 @@ export const streamChecks: StoreCheck[] = [
   limitsBytesOfSessions,
   addsBatchesOnce,
   coalesces,
+  keepsUnreadChanges,
   newestReaderWins,
   wakesReaders,
   wakesReadersAtTheEnd,

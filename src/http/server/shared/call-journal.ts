@@ -68,7 +68,13 @@ export class StreamJournal implements CallJournal {
     const id = isSent ? known.id : this.#owner.questionId()
     if (!isSent) await this.#record(questionEntry(name), JSON.stringify({ digest, id } satisfies RecordedQuestion))
     const answer = await this.#answerOf(name, { digest, id }, send, isSent)
-    await this.#record(questionEntry(name), JSON.stringify({ digest, id, answer } satisfies RecordedQuestion))
+    try {
+      await this.#record(questionEntry(name), JSON.stringify({ digest, id, answer } satisfies RecordedQuestion))
+    } catch (error) {
+      // An answer that is too large must not stay in the store. Any other error leaves it to the next run.
+      if (error instanceof McpError && error.code === 'ERR_LIMIT') this.#owner.settle(id)
+      throw error
+    }
     this.#owner.settle(id)
     return resultOf(answer)
   }

@@ -82,3 +82,10 @@ test('answers and steps of one call are limited together, also over several runs
   expect(await second.step('one', never)).toBe(long)
   await expect(second.step('two', async () => long)).rejects.toMatchObject({ code: 'ERR_LIMIT', data: { limit: 'maxJournalChars' } })
 })
+
+test('an answer that is too large for the journal does not stay in the store', async () => {
+  const { next, settled, recorded } = runsOfOneCall()
+  const large = { text: 'x'.repeat(300 * 1024) }
+  await expect(next().ask('a', QUESTION, async () => large)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
+  expect([settled, recorded['question a']?.includes('answer')]).toEqual([['s.1'], false])
+})

@@ -14,6 +14,7 @@ import { http, httpStream, portOf } from '../../../support/http-requests.ts'
 import { askModern, callTool, initializeMessage, modern, openSession, STREAMABLE, WATCHED } from '../../../support/http-service.ts'
 import { isAlive } from '../../../support/processes.ts'
 import { proofRuns } from '../../../support/proof.ts'
+import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 
 // Each program is several processes.
@@ -115,7 +116,7 @@ async function checkSession(url: string, version: string): Promise<void> {
   const { id } = await stream.message()
   const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Ada' } } }
   expect((await session.post(answer, CLOSE)).status).toBe(202)
-  expect((await stream.messages()).at(-1)).toMatchObject({ id: 10, result: { content: [{ text: 'Hello Ada' }] } })
+  expect((await stream.messages()).at(-1)).toMatchObject({ id: 10, result: { content: [{ text: expect.stringMatching(/^Hello Ada,/) }] } })
 }
 
 test.each(STREAMABLE)('a session of %s lives on all workers, with questions and events', async (version) => {
@@ -199,7 +200,26 @@ test('workers open each other’s sealed state: cursors, and answers of stateles
     cursor = result.nextCursor
   }
   expect([names.length, cursor]).toEqual([5, undefined])
+
+  const pids: string[][] = []
+  for (let call = 0; call < 6; call++) pids.push(await askInTwoRounds(url))
+  const workers = [...shared.pids().values()].map(String)
+  expect(workers).toEqual(expect.arrayContaining(pids.flat()))
+  expect(pids.filter(([asker, answerer]) => asker !== answerer).length).toBeGreaterThan(1)
 })
+
+/** The processes that asked and got the answer, over a connection each. */
+async function askInTwoRounds(url: string): Promise<string[]> {
+  const more = { _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } } }
+  const asked = (await askModern(url, callTool('ask', {}, more), CLOSE)).message.result as Message
+  expect(asked).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) })
+  const inputResponses = { name: { action: 'accept', content: { name: 'Ada' } } }
+  const round = callTool('ask', {}, { ...more, requestState: asked.requestState, inputResponses })
+  const { content } = (await askModern(url, round, CLOSE)).message.result as { content: { text: string }[] }
+  const [, ...pids] = /^Hello Ada, asked by (\d+), answered by (\d+)$/.exec(content[0]?.text ?? '') ?? []
+  expect(pids).toHaveLength(2)
+  return pids
+}
 
 test('a call of a killed worker ends with a typed error at another one, and the worker is replaced', async () => {
   const { url, pids, errors } = await start({ workers: 2, health: true })
