@@ -3,31 +3,21 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ListeningProcess, startListening } from '../support/listening-process.ts'
-import { arrived, faultsOf, Tally } from './judge.ts'
+import { Tally } from './judge.ts'
 import { root } from './node24.ts'
 import { NOT_YET } from './not-yet.ts'
-import { isNotYet, planned, REVISIONS, runAt } from './plan.ts'
-import { expectedFailures, listScenarios, runSuite, type SuiteRun } from './suite.ts'
+import { isNotYet, REVISIONS, runAt } from './plan.ts'
+import { describeServerRun, SERVER_RUNS } from './server-runs.ts'
+import { expectedFailures, listScenarios } from './suite.ts'
 
 const LONG = 60_000
-
-/** A requirement set also fixes the revision on the wire; the older revisions have no sets. */
-const RUNS = [
-  { revision: '2025-03-26', args: ['--suite', 'all', '--spec-version', '2025-03-26'] },
-  { revision: '2025-06-18', args: ['--suite', 'all', '--spec-version', '2025-06-18'] },
-  { revision: '2025-11-25', args: ['--requirements', '2025-11-25'] },
-  { revision: '2026-07-28', args: ['--requirements', '2026-07-28'] },
-]
-
-/** The sets of requirements do not contain the scenarios for skills. */
-const isOnlyByName = (name: string): boolean => name.startsWith('sep-2640-')
 
 const scenarios = listScenarios()
 const tally = new Tally()
 
 describe('what is run', () => {
   test('the scenarios that run and those that do not run yet are all that the suite has', () => {
-    expect(RUNS.map(({ revision }) => revision)).toEqual(REVISIONS)
+    expect(SERVER_RUNS.map(({ revision }) => revision)).toEqual(REVISIONS)
     for (const leg of ['server', 'client', 'authorization']) {
       const applicable = scenarios.filter((scenario) => scenario.leg === leg).flatMap(({ revisions }) => revisions)
       expect([...new Set(applicable)].sort(), leg).toEqual(REVISIONS)
@@ -51,30 +41,8 @@ describe.each(['auto', 'sse'])('our server, answers %s,', (responses) => {
     expect(await server.stop()).toBe(0)
   })
 
-  describe.each(RUNS)('at $revision', ({ revision, args }) => {
-    const names = planned(scenarios, 'server', revision)
-    let run: SuiteRun
-    beforeAll(async () => {
-      run = await runSuite('server', ['--url', server.url, ...args, '--expected-failures', expectedFailures])
-      for (const name of names.filter((each) => isOnlyByName(each))) {
-        const alone = await runSuite('server', ['--url', server.url, '--scenario', name, '--spec-version', revision, '--force'])
-        for (const [scenario, made] of alone.checks) run.checks.set(scenario, made)
-        run.exitCode ||= alone.exitCode
-        run.output += alone.output
-      }
-      tally.add(`server ${revision}, answers ${responses}`, names, run.checks)
-    }, LONG)
-
-    test.each(names)('the scenario %s passes', (name) => {
-      expect(faultsOf(name, run.checks.get(name))).toEqual([])
-    })
-
-    test('the suite is content as well, and ran nothing we do not look at', () => {
-      expect(run.exitCode, run.output.slice(-2000)).toBe(0)
-      expect([...run.checks.keys()].filter((name) => !names.includes(name) && !Object.hasOwn(NOT_YET, name))).toEqual([])
-      expect(arrived(run)).toEqual([])
-    })
-  })
+  const title = (revision: string): string => `server ${revision}, answers ${responses}`
+  for (const run of SERVER_RUNS) describeServerRun(run, { scenarios, tally, title, url: () => server.url })
 })
 
 afterAll(() => console.log(`Official conformance suite, server:\n\n${tally}\n`))

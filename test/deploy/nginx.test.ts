@@ -17,7 +17,7 @@ import { redisOfFile } from '../support/redis-server.ts'
 import { installNginx, NGINX_FILE, startNginx } from './nginx-server.ts'
 
 const newFolder = temporaryFolders()
-const redisServer = redisOfFile()
+const redisServer = redisOfFile(['--appendonly', 'yes', '--appendfsync', 'always'])
 vi.setConfig({ testTimeout: 30_000 })
 const HOST = { host: 'mcp.example.com' }
 
@@ -149,6 +149,26 @@ test('the times and sizes of the configuration fit those of the server', () => {
   expect(text).not.toMatch(/^\s*(ip_hash|sticky|hash )/m)
   // A request that a replica may have run must never run a second time.
   expect(text).not.toContain('non_idempotent;')
+})
+
+test('while Redis is away clients get 503 with the time to come back, and soon after it is back they are served', async () => {
+  const { url } = all
+  const redis = await redisServer()
+  const session = await openSession(url, '2025-06-18', { headers: HOST })
+  await redis.stop('SIGKILL')
+  const answers: unknown[] = []
+  for (let id = 1; id <= 8; id++) {
+    const headers = { ...HOST, ...session.headers, 'mcp-session-id': session.id, accept: 'text/event-stream' }
+    const listening = await http(url, { method: 'GET', headers })
+    const call = await session.ask({ ...callTool('replica'), id })
+    for (const each of [listening, call]) answers.push([each.status, each.headers['retry-after']])
+  }
+  expect(new Set(answers.map(String))).toEqual(new Set(['503,2']))
+  await redis.start()
+  const states = async () =>
+    Promise.all(all.replicas.map(async ({ port }) => (await http(`http://127.0.0.1:${port}/readyz`, { method: 'GET' })).message.status))
+  await expect.poll(states, { timeout: 15_000 }).toEqual(['ok', 'ok', 'ok'])
+  expect((await openSession(url, '2025-06-18', { headers: HOST })).id).toBeDefined()
 })
 
 test('no request is lost when a replica dies, or is asked to end', async () => {

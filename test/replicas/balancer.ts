@@ -6,10 +6,16 @@ import { portOf } from '../support/http-requests.ts'
 
 export interface Balancer {
   readonly url: string
-  /** Ports of the replicas that get requests. Change it at any time. */
-  readonly ports: Set<number>
-  /** Requests that were passed on, by port. */
-  readonly passed: Map<number, number>
+  /** Ports of the replicas that get requests. */
+  readonly ports: ReadonlySet<number>
+  /** Resolves when the replica gets requests. */
+  add(port: number): Promise<void>
+  /** Resolves when the replica gets no more requests. Those that it has go on. */
+  remove(port: number): Promise<void>
+  /** Where, and with which headers, a request reaches this replica and no other. The balancer need not know it. */
+  to(port: number): { url: string; headers: Record<string, string> }
+  /** How many requests were passed on to each port. */
+  passed(): ReadonlyMap<number, number>
   close(): Promise<void>
 }
 
@@ -58,7 +64,11 @@ export async function startBalancer(): Promise<Balancer> {
   return {
     url: `http://127.0.0.1:${portOf(server)}/mcp`,
     ports,
-    passed,
+    add: async (port) => void ports.add(port),
+    remove: async (port) => void ports.delete(port),
+    // Around the balancer.
+    to: (port) => ({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }),
+    passed: () => passed,
     close: async () => {
       agent.destroy()
       server.closeAllConnections()

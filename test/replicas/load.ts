@@ -16,6 +16,8 @@ const SILENCE_MS = 3000
  * ledger also tells the longest wait, which shows how busy the machine was.
  */
 const HUNG_MS = 120_000
+/** How much too early a timer may fire. */
+const TIMER_MS = 5
 const RETRY_MS = 50
 const MAX_RETRY_MS = 1000
 /** Small, so that opening is no storm of its own. */
@@ -94,7 +96,7 @@ export class Ledger {
   }
 
   /** Also counts accepted events that were never delivered as lost. */
-  faults({ accepted }: ReplicaGroup): Faults {
+  faults({ accepted }: Pick<ReplicaGroup, 'accepted'>): Faults {
     let lost = this.#faults.lost
     for (const [run, number] of this.received) lost += Math.max(0, (accepted.get(run) ?? 0) - number)
     return { ...this.#faults, lost }
@@ -130,29 +132,32 @@ export interface LoadOptions {
   /** Events of one call, and the pause between them. */
   to: number
   ms: number
+  /** A call without any event for so long hangs. Default: HUNG_MS */
+  hungMs?: number
 }
 
 /** Opens sessions through the balancer. Each makes one call after the other until `isOver`. */
-export async function runCalls(group: ReplicaGroup, ledger: Ledger, { version, sessions, isOver, to, ms }: LoadOptions): Promise<void> {
+export async function runCalls({ url }: Pick<ReplicaGroup, 'url'>, ledger: Ledger, options: LoadOptions): Promise<void> {
+  const { version, sessions, isOver, to, ms, hungMs = HUNG_MS } = options
   const agent = new Agent({ keepAlive: true })
   const one = async (first: Record<string, string>): Promise<void> => {
     let session = first
     let pause = RETRY_MS
     for (let id = 1; !isOver(); id++) {
-      const outcome = await new CountedCall(group.url, session, ledger, agent).run(id, to, ms)
+      const outcome = await new CountedCall({ url, session, ledger, agent, hungMs }).run(id, to, ms)
       // Clients that repeat at once what was refused make an overload worse.
       if (outcome === 'refused') await sleep(pause)
       pause = outcome === 'refused' ? Math.min(MAX_RETRY_MS, pause * 2) : RETRY_MS
       if (outcome !== 'gone') continue
       ledger.sessionsLost++
-      session = await openLoadSession(group.url, version, agent)
+      session = await openLoadSession(url, version, agent)
     }
   }
   // A session calls as soon as it is open, so that none expires while the others are opened.
   const running: Promise<void>[] = []
   while (running.length < sessions && !isOver()) {
     const count = Math.min(OPENED_AT_ONCE, sessions - running.length)
-    const batch = await Promise.all(Array.from({ length: count }, () => openLoadSession(group.url, version, agent)))
+    const batch = await Promise.all(Array.from({ length: count }, () => openLoadSession(url, version, agent)))
     for (const session of batch) running.push(one(session))
   }
   await Promise.all(running)
@@ -165,10 +170,11 @@ async function openLoadSession(url: string, version: string, agent: Agent): Prom
   let reason = ''
   for (let pause = RETRY_MS; ; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
     try {
-      const { status, headers, text } = await http(url, { body: initializeMessage(version), agent })
+      const { status, headers, text } = await within(HUNG_MS, http(url, { body: initializeMessage(version), agent }))
       const session = { 'mcp-session-id': String(headers['mcp-session-id']), 'mcp-protocol-version': version }
       if (status === 200) {
-        const ready = await http(url, { headers: session, body: { jsonrpc: '2.0', method: 'notifications/initialized' }, agent })
+        const body = { jsonrpc: '2.0', method: 'notifications/initialized' }
+        const ready = await within(HUNG_MS, http(url, { headers: session, body, agent }))
         if (ready.status === 202) return session
         reason = `initialized ${ready.status} ${ready.text}`
       } else if (status === 502 || status === 503) reason = `initialize ${status} ${text}`
@@ -182,17 +188,36 @@ async function openLoadSession(url: string, version: string, agent: Agent): Prom
   }
 }
 
+/** Rejects with ETIMEDOUT if there is no answer in time. Nobody looks at one that comes later, and its socket ends with its agent. */
+async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error(`No answer after ${Math.round(ms)} ms`), { code: 'ETIMEDOUT' })), ms)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 const isCut = (error: unknown): boolean =>
   ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 let runs = 0
 
+interface CallOptions {
+  url: string
+  /** Its headers. */
+  session: Record<string, string>
+  ledger: Ledger
+  agent: Agent
+  hungMs: number
+}
+
 /** One call of `count`, with everything that its client does until it has the answer. */
 class CountedCall {
-  readonly #url: string
-  readonly #session: Record<string, string>
-  readonly #ledger: Ledger
-  readonly #agent: Agent
+  readonly #options: CallOptions
   readonly #run = `run${++runs}`
   #last = 0
   readonly #missing = new Set<number>()
@@ -201,41 +226,40 @@ class CountedCall {
   #id = 0
   #outcome: 'answered' | 'lost' | undefined
 
-  constructor(url: string, session: Record<string, string>, ledger: Ledger, agent: Agent) {
-    this.#url = url
-    this.#session = session
-    this.#ledger = ledger
-    this.#agent = agent
+  constructor(options: CallOptions) {
+    this.#options = options
   }
 
   async run(id: number, to: number, ms: number): Promise<'answered' | 'lost' | 'refused' | 'hung' | 'gone'> {
-    const ledger = this.#ledger
+    const { ledger, session } = this.#options
     this.#id = id
     ledger.sent++
     const params = { name: 'count', arguments: { to, ms, run: this.#run }, _meta: { progressToken: this.#run } }
     this.#heardAt = performance.now()
-    let stream = await this.#open({ headers: this.#session, body: { jsonrpc: '2.0', id, method: 'tools/call', params } })
+    let stream = await this.#open({ headers: session, body: { jsonrpc: '2.0', id, method: 'tools/call', params } })
     if (stream?.status === 404) return 'gone'
     for (;;) {
       if (stream?.status === 200) await this.#read(stream)
-      if (this.#outcome === undefined && this.#cursor === undefined) {
-        ledger.waited(this.#heardAt)
-        ledger.refuse(this.#run, stream)
-        return 'refused'
-      }
-      ledger.received.set(this.#run, this.#last)
+      // A call without a cursor is sent again, or hangs. Its client cannot come back for what it missed.
+      if (this.#cursor !== undefined || this.#outcome !== undefined) ledger.received.set(this.#run, this.#last)
       if (this.#outcome === 'answered') {
         if (this.#last < to) ledger.fault('lost', to - this.#last)
         ledger.answered++
       } else if (this.#outcome === 'lost') ledger.endedWithError++
       if (this.#outcome !== undefined) return this.#outcome
-      if (performance.now() - this.#heardAt > HUNG_MS) {
+      if (this.#leftMs() <= 0) {
+        ledger.waited(this.#heardAt)
         ledger.fault('hung')
         return 'hung'
       }
+      if (this.#cursor === undefined) {
+        ledger.waited(this.#heardAt)
+        ledger.refuse(this.#run, stream)
+        return 'refused'
+      }
       if (stream === undefined || stream.status !== 200) await sleep(RETRY_MS)
       ledger.resumed++
-      const headers = { ...this.#session, accept: 'text/event-stream', 'last-event-id': this.#cursor as string }
+      const headers = { ...session, accept: 'text/event-stream', 'last-event-id': this.#cursor }
       stream = await this.#open({ method: 'GET', isBare: true, headers })
       if (stream?.status === 204) {
         // The stream is over, and its answer never came.
@@ -250,9 +274,16 @@ class CountedCall {
     }
   }
 
+  /** How long the client waits for something of the call until it hangs. */
+  #leftMs(): number {
+    return this.#heardAt + this.#options.hungMs - performance.now()
+  }
+
+  /** undefined: the connection was refused or cut, or has no answer until the call hangs. */
   async #open(call: Parameters<typeof httpStream>[1]): Promise<EventReader | undefined> {
+    const { url, agent } = this.#options
     try {
-      return await httpStream(this.#url, { ...call, agent: this.#agent })
+      return await within(this.#leftMs() + TIMER_MS, httpStream(url, { ...call, agent }))
     } catch (error) {
       if (isCut(error)) return undefined
       throw error
@@ -269,7 +300,7 @@ class CountedCall {
         heardAt = performance.now()
       } else if (performance.now() - heardAt > SILENCE_MS) stream.destroy()
       // Signs of life are no events.
-      if (performance.now() - this.#heardAt > HUNG_MS) stream.destroy()
+      if (this.#leftMs() <= 0) stream.destroy()
     }, 200)
     try {
       for (let event = await stream.next(); event; event = await stream.next()) {
@@ -283,7 +314,7 @@ class CountedCall {
   #take({ id, data }: ServerEvent): void {
     if (id !== undefined) this.#cursor = id
     if (!data) return
-    const ledger = this.#ledger
+    const { ledger } = this.#options
     ledger.waited(this.#heardAt)
     this.#heardAt = performance.now()
     const message = JSON.parse(data)

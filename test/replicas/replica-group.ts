@@ -1,4 +1,4 @@
-/** Replicas as processes behind a balancer without stickiness, with a real Redis. */
+/** Replicas as processes behind a balancer or nginx without stickiness, with a real Redis. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,6 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { randomId } from '../../src/base/bytes.ts'
 import { until } from '../support/until.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
+import { startNginx } from './nginx.ts'
+
+/** What is in front of the replicas: a balancer that chooses one at random for each request, or nginx, which takes them in turn. */
+export type Front = 'random' | 'nginx'
 
 export interface ReplicaProcess {
   readonly url: string
@@ -37,6 +41,8 @@ export interface ReplicaGroup {
 export interface GroupOptions {
   /** Of Redis. */
   redisUrl: string
+  /** Default: random */
+  front?: Front
   count?: number
   leaseMs?: number
   /** Of commands to Redis. */
@@ -59,7 +65,7 @@ export const LONG_LEASE_MS = 10_000
 export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
   const { redisUrl, count = 3, leaseMs = LEASE_MS, prefix = `${randomId()}:`, limits, graceMs, responses, server, timeoutMs } = options
   const program = fileURLToPath(new URL(`fixtures/${options.program ?? 'replica.mjs'}`, import.meta.url))
-  const balancer = await startBalancer()
+  const balancer = options.front === 'nginx' ? await startNginx() : await startBalancer()
   const group: ReplicaGroup = {
     url: balancer.url,
     balancer,
@@ -100,23 +106,29 @@ export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
         tell: (line) => void child.stdin.write(`${line}\n`),
         end: async (signal, { isBalanced: staysBalanced = false } = {}) => {
           isEnding = true
-          if (!staysBalanced) balancer.ports.delete(port)
           group.replicas.delete(replica)
+          if (!staysBalanced) await balancer.remove(port)
           child.kill('SIGCONT')
           child.kill(signal)
           await exited
-          balancer.ports.delete(port)
+          await balancer.remove(port)
         },
       }
       group.replicas.add(replica)
-      if (isBalanced) balancer.ports.add(port)
+      if (isBalanced) await balancer.add(port)
       return replica
     },
     close: async () => {
-      await Promise.all([...group.replicas].map((replica) => replica.end('SIGKILL')))
       await balancer.close()
+      await Promise.all([...group.replicas].map((replica) => replica.end('SIGKILL')))
     },
   }
-  await Promise.all(Array.from({ length: count }, () => group.start()))
+  const started = await Promise.allSettled(Array.from({ length: count }, () => group.start()))
+  const failure = started.find((each) => each.status === 'rejected')
+  if (failure) {
+    // Nobody else could end what has started.
+    await group.close()
+    throw failure.reason
+  }
   return group
 }

@@ -113,11 +113,11 @@ longTest(
         const zombie: ReplicaProcess = oneOf(group.replicas)
         zombie.child.kill('SIGSTOP')
         // Health checks of the balancer find it.
-        group.balancer.ports.delete(zombie.port)
+        await group.balancer.remove(zombie.port)
         await sleep(STOPPED_MS)
         zombie.child.kill('SIGCONT')
         await sleep(1000)
-        group.balancer.ports.add(zombie.port)
+        await group.balancer.add(zombie.port)
         await sleep(1000)
       },
       4,

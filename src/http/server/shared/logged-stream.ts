@@ -22,6 +22,8 @@ export interface LoggedStreamOwner {
   readonly callJson: string
   /** The answer that the client gets if the store refuses the events. */
   readonly refusedJson: string
+  /** The answer that the client gets if this replica loses its lease before the client has an id to come back with. */
+  readonly lostJson: string
   abort(reason: string): void
   /** Another replica has continued, or the session has ended: stop the handler. */
   onFenced(reason: string): void
@@ -37,6 +39,8 @@ export class LoggedStream implements AnswerStream {
   #waiting: NewEvent[] = []
   #isLast = false
   #isOver = false
+  /** The client has an id to come back with, to any replica. */
+  #hasId = false
   #writing: Promise<void> | undefined
   #opening: Promise<boolean> | undefined
   #epoch: number | undefined
@@ -200,7 +204,8 @@ export class LoggedStream implements AnswerStream {
     const { sid, stream, isPolled, eventName } = this.#owner
     const opened = await this.#open()
     if (typeof opened !== 'number') {
-      this.fence(opened === 'gone' ? 'The session has ended' : 'The stream exists')
+      if (opened === 'gone') this.#stop('The session has ended')
+      else this.fence('The stream exists')
       return false
     }
     if (this.#isOver) {
@@ -211,7 +216,10 @@ export class LoggedStream implements AnswerStream {
       return false
     }
     this.#epoch = opened
-    if (isPolled) this.#sink?.write(idEventText(eventIdOf(eventName, stream, '')))
+    if (isPolled && this.#sink) {
+      this.#hasId = true
+      this.#sink.write(idEventText(eventIdOf(eventName, stream, '')))
+    }
     return true
   }
 
@@ -234,7 +242,7 @@ export class LoggedStream implements AnswerStream {
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
     if (typeof appended === 'string') {
-      return this.fence(appended === 'gone' ? 'The session has ended' : TAKEN_OVER)
+      return appended === 'gone' ? this.#stop('The session has ended') : this.fence(TAKEN_OVER)
     }
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
@@ -242,6 +250,7 @@ export class LoggedStream implements AnswerStream {
     for (const [i, { json }] of events.entries()) {
       // A process that was stopped for a while must not write what others may have continued.
       if (!store.replica.isHeld) return sink.destroy()
+      this.#hasId = true
       const waiting = open.write(sink, eventText(json, eventIdOf(eventName, stream, appended.positions[i] ?? '')))
       if (waiting) await waiting
     }
@@ -258,8 +267,16 @@ export class LoggedStream implements AnswerStream {
     this.#owner.onWritten()
   }
 
-  /** This replica may not write any more. */
+  /** This replica may not write any more. A client that cannot come back hears so: no other replica can answer it. */
   fence(reason: string): void {
+    if (!this.#isOver && !this.#hasId && this.#sink) {
+      this.#sink.write(eventText(this.#owner.lostJson, undefined))
+      this.disconnect()
+    }
+    this.#stop(reason)
+  }
+
+  #stop(reason: string): void {
     if (this.#isOver) return
     this.#destroy()
     this.#owner.onFenced(reason)

@@ -97,6 +97,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     return refusedAnswer(openCallOf(this.#options.message, undefined))
   }
 
+  get lostJson(): string {
+    return lostAnswer(openCallOf(this.#options.message, undefined), 'lost its lease')
+  }
+
   /** The stream, once the answer has become one. */
   get logged(): LoggedStream | undefined {
     return this.#logged
@@ -183,7 +187,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   fence(reason: string): void {
     if (this.#logged) return this.#logged.fence(reason)
     this.#isFenced = true
-    this.#outlet?.answer(lostAnswer(openCallOf(this.#options.message, undefined), 'lost its lease'), INTERNAL_ERROR)
+    this.#outlet?.answer(this.lostJson, INTERNAL_ERROR)
     this.abort(reason)
   }
 

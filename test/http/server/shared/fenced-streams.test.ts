@@ -56,7 +56,7 @@ test.each(['2025-03-26', '2025-06-18'])('a slow call of %s whose replica loses i
   const stream = await session.askStream(callTool('work'))
   await loseLease(stores[0])
   await aborted.opened
-  expect(await stream.ended).toBe('cut')
+  expect(await stream.messages()).toMatchObject([{ error: { data: { reason: 'replica_lost', retryable: true } } }])
   await handlers[0]?.close()
   expect(open).not.toHaveBeenCalled()
   expect(await openStreams()).toEqual([])
@@ -83,7 +83,7 @@ test('a stream that is opened while its replica loses its lease is ended', async
   await loseLease(stores[0])
   await aborted.opened
   isLost.open()
-  expect(await stream.ended).toBe('cut')
+  expect(await stream.messages()).toMatchObject([{ error: { data: { reason: 'replica_lost', retryable: true } } }])
   await until(async () => opened.length > 0 && (await openStreams()).length === 0)
   expect(opened).toEqual([expect.any(Number)])
   await handlers[0]?.close()

@@ -5,7 +5,7 @@ import { randomId } from '../../../../src/base/bytes.ts'
 import { redis } from '../../../../src/redis/index.ts'
 import type { DeadReplica } from '../../../../src/store/index.ts'
 import { tcpProxy } from '../../../redis/tcp-proxy.ts'
-import { callTool, openSession, STREAMABLE, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import { callTool, gate, openSession, STREAMABLE, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas } from '../../../support/replicas.ts'
 
@@ -21,6 +21,7 @@ test.each(STREAMABLE)('in %s handlers abort before others take over, and every c
   const stores = [redis(`redis://127.0.0.1:${proxy.port}`, options), redis(redisServer.url, options)] as const
   const claims: Promise<DeadReplica | undefined>[] = []
   let begun = 0
+  const isHanging = gate()
   const { urls } = await serveReplicas(
     () => {
       const own = testServer()
@@ -31,6 +32,12 @@ test.each(STREAMABLE)('in %s handlers abort before others take over, and every c
         // Which others may take over at this moment.
         claims.push(stores[1].replica.claimDead())
       })
+      own.tool('begin-stream', {}, async (_args, ctx) => {
+        begun++
+        await isHanging.opened
+        // The stream of the answer begins, and Redis does not hear of it.
+        await ctx.progress(1)
+      })
       return own
     },
     { count: 2, stores: [...stores] },
@@ -39,10 +46,13 @@ test.each(STREAMABLE)('in %s handlers abort before others take over, and every c
   const quiet = session.ask({ ...callTool('wait'), id: 1 })
   const stream = await session.askStream({ ...callTool('wait', {}, WATCHED), id: 2 })
   await stream.message()
-  await until(() => begun === 2)
+  const late = session.askStream({ ...callTool('begin-stream', {}, WATCHED), id: 3 })
+  await until(() => begun === 3)
   proxy.hang('both')
+  isHanging.open()
   const lost = { code: -32603, data: { reason: 'replica_lost', retryable: true } }
   expect(await quiet).toMatchObject({ status: 200, message: { id: 1, error: lost } })
+  expect(await (await late).messages()).toMatchObject([{ id: 3, error: lost }])
   expect(await stream.ended).toBe('cut')
   expect(await Promise.all(claims)).toEqual([undefined, undefined])
   const resumed = await sessionAt(urls[1] as string, session.id, session.headers).listen(

@@ -58,6 +58,7 @@ test('a stream whose client reads slowly writes no more events when the lease en
     usage,
     callJson: '{}',
     refusedJson: '{}',
+    lostJson: '{}',
     abort: () => {},
     onFenced: () => {},
     onWritten: () => {},
