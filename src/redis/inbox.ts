@@ -8,10 +8,14 @@ import { textOf } from './context.ts'
 const BLOCK_MS = 2000
 const RETRY_MS = 100
 const MOST = 200
+/** After so many bytes the next renewal of the lease is too late: Redis would still count them as unread. */
+const TELL_BYTES = 4 * 1024 * 1024
 
 export interface InboxActions {
   /** The next message is handled, and more are read, when it resolves: until then the limits of the inbox in Redis count it as unread. */
   onMessage(bytes: Buffer): Promise<void>
+  /** Many bytes were handled. Redis is to count them no longer. */
+  onManyHandled(): Promise<unknown>
   /** Messages were dropped before this replica read them. */
   onMissed(): void
 }
@@ -26,6 +30,8 @@ export class Inbox {
   readonly #actions: InboxActions
   #client: RedisClient | undefined
   #isClosed = false
+  /** Those of `bytes` that Redis was told of here. */
+  #told = 0
   /** The number of the last message. Senders count them. */
   #number = 0
 
@@ -75,6 +81,10 @@ export class Inbox {
       if (fields[3]) await this.#actions.onMessage(fields[3])
       this.cursor = textOf(id)
       this.bytes += fields[3]?.length ?? 0
+      if (this.bytes - this.#told < TELL_BYTES) continue
+      this.#told = this.bytes
+      // The next renewal tells it, too.
+      await this.#actions.onManyHandled().catch(() => {})
     }
   }
 }

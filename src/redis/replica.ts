@@ -175,6 +175,7 @@ export class RedisReplica implements Replica {
           reportUnreadable('a message of another replica cannot be read', error)
         }
       },
+      onManyHandled: () => this.#renew(id, inbox),
       onMissed: () => this.#tell({ kind: 'missed' }),
     })
     const lease = new Lease(this.leaseMs, sentAt, {

@@ -31,6 +31,7 @@ test('a replica that is slow to handle a message reads no more, and counts it as
     onMessage: async (bytes) => {
       await gates[handled.push(String(bytes)) - 1]?.opened
     },
+    onManyHandled: async () => {},
     onMissed: () => missed++,
   })
   await until(() => handled.length === 1)

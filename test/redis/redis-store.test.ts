@@ -6,6 +6,7 @@ import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
 import { sampleTask } from '../../src/testing/check-task-store.ts'
 import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
+import { gate } from '../support/http-service.ts'
 import { redisOfFile, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { useEveryKind } from './every-kind.ts'
@@ -236,7 +237,9 @@ test('a long id of a request is kept as a digest', async () => {
 
 test('the inbox of a replica has a limit of bytes, and the replica is told that it missed a message', async () => {
   const { url, cli } = await server()
-  const [a, b] = [openStore(url, { prefix: 'inbox:', leaseMs: 60_000 }), openStore(url, { prefix: 'inbox:' })]
+  const go = gate()
+  const slow: KeyRing = { ...keys, find: (id) => go.opened.then(() => keys.find(id)) }
+  const [a, b] = [openStore(url, { prefix: 'inbox:', leaseMs: 60_000, keys: slow }), openStore(url, { prefix: 'inbox:', keys })]
   const heard: string[] = []
   a.replica.listen((message) => heard.push(message.kind))
   await a.replica.join()
@@ -244,6 +247,21 @@ test('the inbox of a replica has a limit of bytes, and the replica is told that 
   for (let at = 0; at < 5; at++) expect(await b.replica.send(a.replica.id, large)).toBe(true)
   await b.replica.send(a.replica.id, '1')
   expect((await cli('XLEN', `inbox:{replica:${a.replica.id}}:inbox`)).trim()).toBe('5')
+  go.open()
   await vi.waitFor(() => expect(heard.filter((kind) => kind === 'message').length).toBe(5), 10_000)
   expect(heard).toContain('missed')
+}, 30_000)
+
+test('a replica that handles its messages misses none, however many bytes come until it renews its lease', async () => {
+  const { url } = await server()
+  const [a, b] = [openStore(url, { prefix: 'handled:', leaseMs: 60_000 }), openStore(url, { prefix: 'handled:' })]
+  const heard: string[] = []
+  a.replica.listen((message) => heard.push(message.kind))
+  await a.replica.join()
+  const large = JSON.stringify('x'.repeat(7 * 1024 * 1024))
+  for (let at = 1; at <= 10; at++) {
+    await b.replica.send(a.replica.id, large)
+    await vi.waitFor(() => expect(heard.length).toBe(at), 10_000)
+  }
+  expect(new Set(heard)).toEqual(new Set(['message']))
 }, 30_000)
