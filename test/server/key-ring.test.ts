@@ -87,8 +87,11 @@ describe('state that cannot be opened', () => {
 
   it('is reported with the time since it expired', async () => {
     const errors: unknown[] = []
-    const { url } = await serve(asking({ limits: { stateTtlMs: -5000 }, onError: (error) => errors.push(error) }))
-    await next(url, await first(url))
+    const { url } = await serve(asking({ limits: { stateTtlMs: 1000 }, onError: (error) => errors.push(error) }))
+    const state = await first(url)
+    const now = Date.now() + 6500
+    vi.spyOn(Date, 'now').mockReturnValue(now)
+    await next(url, state)
     expect(String(errors[0])).toMatch(/it expired [56] s ago \(limits.stateTtlMs\)/)
   })
 
