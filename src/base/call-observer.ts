@@ -1,5 +1,7 @@
 /** Calls a callback that only observes, such as a logger. If it fails, no request fails and the process does not end. */
 
+import { reportError } from './report-error.ts'
+
 /** The callbacks whose failure was reported. A logger that fails can fail at every request. */
 const reported = new Set<string>()
 
@@ -12,7 +14,7 @@ export function callObserver(name: string, observer: () => unknown): void {
   callSafely(observer, (fault) => {
     if (reported.has(name)) return
     reported.add(name)
-    console.error(`portico: the callback ${name} failed. Its later failures are not reported:`, fault)
+    reportError(`portico: the callback ${name} failed. Its later failures are not reported:`, fault)
   })
 }
 
@@ -36,7 +38,7 @@ export function callListeners<Listener>(listeners: Iterable<Listener>, call: (li
   for (const listener of listeners) {
     callSafely(
       () => call(listener),
-      (fault) => console.error(`portico: a listener for ${what} failed:`, fault),
+      (fault) => reportError(`portico: a listener for ${what} failed:`, fault),
     )
   }
 }

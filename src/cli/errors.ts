@@ -18,6 +18,17 @@ export class UsageError extends Error {
   }
 }
 
+/** The command line is right, but the command cannot do it here and now. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure'
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
 /** The person pressed Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
@@ -77,6 +88,7 @@ const AT_A_TERMINAL: AskingFacts = { hasInbox: false, isParking: false }
 
 export function explainError(error: unknown, asking: AskingFacts = AT_A_TERMINAL): ExplainedError {
   if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
+  if (error instanceof CommandFailure) return explained('failed', error.message, { kind: 'local' }, error.hint)
   if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
   if (error instanceof Declined || error instanceof Cancelled)
     return explained('denied', `You declined: ${error.message}`, { kind: 'denied' })

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../client/index.ts'
 
 export const EXIT_CODES = {
   ok: { code: 0, when: 'Success.' },
-  failed: { code: 1, when: 'The tool, the server or the command failed.' },
+  failed: { code: 1, when: 'The tool, the server or the command failed: also a port in use, or a server module that throws.' },
   usage: { code: 2, when: 'Invalid command line: an unknown command, option, server, tool or argument, or an invalid value.' },
   consent: { code: 3, when: 'Approval required: there is no terminal to ask at, or the question was not answered in time.' },
   denied: { code: 4, when: 'Denied by the policy or a person, or a changed definition awaits approval.' },

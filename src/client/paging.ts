@@ -1,8 +1,10 @@
 /** Lists in pages: fetches one page after another, within the limits. */
 
 import { isObject } from '../base/json.ts'
+import { onAbort } from '../base/on-abort.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
+import { endable } from './endable.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
 
 /** Each page is one request. A list with more pages takes too long to read, or never ends. */
@@ -35,23 +37,28 @@ export interface ListSource<Item> {
 
 export function listOf<Item>(source: ListSource<Item>): List<Item> {
   return {
-    [Symbol.asyncIterator]: () => items(source),
+    [Symbol.asyncIterator]: () => endable((end) => items(source, end)),
     all: async () => {
       const all: Item[] = []
-      for await (const item of { [Symbol.asyncIterator]: () => items(source) }) all.push(item)
+      for await (const item of endable((end) => items(source, end))) all.push(item)
       return all
     },
   }
 }
 
-async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListSource<Item>): AsyncGenerator<Item> {
+async function* items<Item>(
+  { method, fetch, itemsOf, limits, onWarning }: ListSource<Item>,
+  end: AbortSignal,
+): AsyncGenerator<Item, undefined> {
+  const ended = new Promise<undefined>((resolve) => onAbort(end, () => resolve(undefined)))
   const seen = new Set<string>()
   let cursor: string | undefined
   let before: readonly Item[] = []
   let count = 0
   const maxPages = maxPagesOf(limits.maxItems)
   for (let pages = 1; ; pages++) {
-    const page = await fetch(cursor)
+    const page = await Promise.race([fetch(cursor), ended])
+    if (!page) return undefined
     const next = page.nextCursor
     // Some servers return the same cursor again, or a meaningless one such as an empty string.
     const isStuck = next !== undefined && next === cursor
@@ -64,7 +71,7 @@ async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListS
         yield item
       }
     }
-    if (typeof next !== 'string' || isStuck) return
+    if (typeof next !== 'string' || isStuck) return undefined
     if (seen.has(next)) throw new McpError('ERR_LIMIT', `${method} returned the same cursor twice`)
     if (pages >= maxPages) throw new McpError('ERR_LIMIT', `${method} has more than ${maxPages} pages`)
     seen.add(next)

@@ -1,8 +1,10 @@
 /** The watchers of changes in this program, combined into one subscription filter for the server. */
 
+import { onAbort } from '../base/on-abort.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import { endable } from './endable.ts'
 
 /** Resources, lists and tasks that are watched at the same time: as many resources as a server of ours accepts, and the lists. */
 const MAX_WATCHES = 1024
@@ -54,16 +56,33 @@ export class Watching {
   }
 
   /** Changes of a resource and of all resources below it, until the loop or the connection ends. */
-  async *changesOf(uri: string): AsyncGenerator<{ uri: string }> {
+  changesOf(uri: string): AsyncGenerator<{ uri: string }> {
+    return endable((end) => this.#changesOf(uri, end))
+  }
+
+  async *#changesOf(uri: string, end: AbortSignal): AsyncGenerator<{ uri: string }, undefined> {
     const queue = new ChangeQueue(() => {})
     this.#queues.add(queue)
+    const ended = new Promise<undefined>((resolve) => {
+      onAbort(end, () => {
+        queue.end()
+        resolve(undefined)
+      })
+    })
+    const subscribing = this.onResource(uri, (changed) => queue.push(changed))
     let stop: (() => void) | undefined
     try {
-      stop = await this.onResource(uri, (changed) => queue.push(changed))
+      stop = await Promise.race([subscribing, ended])
       yield* queue
     } finally {
       this.#queues.delete(queue)
-      stop?.()
+      if (stop) stop()
+      // The server may confirm after the loop has ended.
+      else
+        subscribing.then(
+          (late) => late(),
+          () => {},
+        )
     }
   }
 

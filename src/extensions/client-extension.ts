@@ -1,6 +1,7 @@
 /** `clientExtension`: methods and notifications of an extension that a client uses. */
 
 import { isObject } from '../base/json.ts'
+import { reportError } from '../base/report-error.ts'
 import type { ClientExtension, ExtensionConnection } from '../client/extension.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { checkMembers } from '../protocol/check-members.ts'
@@ -115,6 +116,6 @@ async function tell(
     // Awaited, because a listener may be asynchronous, and its rejection would end the process.
     if (read.ok) await (handler(read.value as Params) as unknown)
   } catch (error) {
-    console.error(`portico: the listener for ${method} failed:`, error)
+    reportError(`portico: the listener for ${method} failed:`, error)
   }
 }

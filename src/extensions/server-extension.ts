@@ -1,6 +1,7 @@
 /** `serverExtension`: settings, methods and notifications that the author of a server adds to the protocol. */
 
 import { isObject } from '../base/json.ts'
+import { reportError } from '../base/report-error.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -188,7 +189,7 @@ class OwnAddition implements Addition {
         return subscription.matches?.(value, method, params) ?? true
       } catch (error) {
         // What one client asked for must not keep the others from being told.
-        console.error(`portico: "matches" of ${this.id} failed:`, error)
+        reportError(`portico: "matches" of ${this.id} failed:`, error)
         return false
       }
     }
@@ -230,7 +231,7 @@ async function takeNotice(name: string, given: Params, port: SchemaPort | undefi
     // Awaited, because a handler may be asynchronous, and its rejection would end the process.
     if (read.ok) await (handler(read.value as Params) as unknown)
   } catch (error) {
-    console.error(`portico: the handler of ${name} failed:`, error)
+    reportError(`portico: the handler of ${name} failed:`, error)
   }
 }
 

@@ -5,11 +5,11 @@ import { isObject } from '../base/json.ts'
 import type { KeptText } from '../jsonrpc/kept-text.ts'
 import type { Incoming, Params, RequestMessage } from '../jsonrpc/message.ts'
 import type { Arrival, Outlet } from '../jsonrpc/outlet.ts'
-import type { Channel, Service } from '../protocol/interfaces/service.ts'
+import type { Channel, EndCause, Service } from '../protocol/interfaces/service.ts'
 import { METHODS } from '../protocol/methods.ts'
 import { META } from '../protocol/model/base.ts'
 import { PassingChannel } from './passing-channel.ts'
-import { CANCELLED, type Ending, endingOf, endingOfMessage, OK, type RequestRecord } from './request-record.ts'
+import { type Ending, endedBy, endingOf, endingOfMessage, OK, type RequestRecord } from './request-record.ts'
 
 /** Receives one record for each request, after its answer was written. */
 export type OnRequest = (record: RequestRecord) => void
@@ -50,12 +50,15 @@ interface Conversation {
   readonly version: string | undefined
   /** Set in a session. A stateless request names its client itself. */
   readonly client?: string | undefined
+  /** Why the server ends the requests that have no answer. Undefined: the client has cancelled them, or is gone. */
+  readonly cause?: EndCause | undefined
 }
 
 class ObservedChannel extends PassingChannel implements Conversation {
   readonly #principal: string | undefined
   readonly #report: OnRequest
   client: string | undefined
+  cause: EndCause | undefined
 
   /** @param client of a session that began at another channel */
   constructor(channel: Channel, principal: string | undefined, report: OnRequest, client: string | undefined) {
@@ -71,6 +74,11 @@ class ObservedChannel extends PassingChannel implements Conversation {
     const first = requests[0] as RequestMessage
     if (first.method === 'initialize') this.client = describeClient(first.params?.clientInfo)
     this.inner.receive(message, new ObservedOutlet(outlet, requests, this.#principal, this, this.#report))
+  }
+
+  override close(reason: string, cause?: EndCause): void {
+    this.cause = cause
+    super.close(reason, cause)
   }
 }
 
@@ -139,17 +147,17 @@ class ObservedOutlet implements Outlet {
 
   drop(): void {
     this.#outlet.drop()
-    for (const request of this.#requests) this.#record(request, CANCELLED, 0)
+    for (const request of this.#requests) this.#record(request, endedBy(this.#conversation.cause), 0)
   }
 
-  /** A request of the batch without an answer was cancelled. The answer may also be one error for the whole batch. */
+  /** A request of the batch without an answer was ended. The answer may also be one error for the whole batch. */
   #recordBatch(json: string): void {
     const answers: unknown = JSON.parse(json)
     for (const request of this.#requests) {
       const answer = Array.isArray(answers) ? answers.find((each) => isObject(each) && each.id === request.id) : answers
       this.#record(
         request,
-        answer === undefined ? CANCELLED : endingOfMessage(answer),
+        answer === undefined ? endedBy(this.#conversation.cause) : endingOfMessage(answer),
         answer === undefined ? 0 : bytesOf(JSON.stringify(answer)),
       )
     }

@@ -2,7 +2,7 @@
 
 import type { Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import type { Channel } from '../protocol/interfaces/service.ts'
+import type { Channel, EndCause } from '../protocol/interfaces/service.ts'
 
 export abstract class PassingChannel implements Channel {
   protected readonly inner: Channel
@@ -37,7 +37,7 @@ export abstract class PassingChannel implements Channel {
     return this.inner.drain()
   }
 
-  close(reason: string): void {
-    this.inner.close(reason)
+  close(reason: string, cause?: EndCause): void {
+    this.inner.close(reason, cause)
   }
 }

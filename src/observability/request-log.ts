@@ -1,6 +1,7 @@
 /** Writes records of requests to a logger. */
 
-import type { RequestRecord } from './request-record.ts'
+import { INTERNAL_ERROR } from '../jsonrpc/message.ts'
+import { isEndedByServer, type RequestRecord } from './request-record.ts'
 
 /** The part of a logger that is used. A logger of pino has it. */
 export interface RequestLogger {
@@ -13,12 +14,13 @@ export interface RequestLogger {
 interface Refused {
   status: number
   reason: string
+  kind?: string | undefined
+  httpMethod?: string | undefined
+  path?: string | undefined
   limit?: string | undefined
   principal?: string | undefined
   address?: string | undefined
 }
-
-const INTERNAL_ERROR = -32603
 
 /**
  * Options for `listen` and `httpHandler` that write one line for each request and each refusal. Internal errors are written as errors,
@@ -33,10 +35,10 @@ const INTERNAL_ERROR = -32603
 export function requestLog(logger: RequestLogger): { onRequest(record: RequestRecord): void; onRefused(refused: Refused): void } {
   return {
     onRequest: (record) => {
-      const { method, target, outcome, durationMs } = record
+      const { method, target, outcome, code, reason, durationMs } = record
       const fields = { ...record, durationMs: Math.round(durationMs * 1000) / 1000 }
       const message = `${method}${target === undefined ? '' : ` ${target}`} ${outcome}`
-      if (outcome === 'error' && record.code === INTERNAL_ERROR) logger.error(fields, message)
+      if (outcome === 'error' && code === INTERNAL_ERROR && !isEndedByServer(reason)) logger.error(fields, message)
       else if (outcome === 'error' || outcome === 'tool_error') logger.warn(fields, message)
       else logger.info(fields, message)
     },

@@ -1,7 +1,8 @@
 /** The record of one request: who asked for what, how it ended, and how long it took. */
 
 import { isObject } from '../base/json.ts'
-import type { Id } from '../jsonrpc/message.ts'
+import { type Id, INTERNAL_ERROR } from '../jsonrpc/message.ts'
+import type { EndCause } from '../protocol/interfaces/service.ts'
 import { referenceIn } from '../protocol/internal-error.ts'
 import { METHODS } from '../protocol/methods.ts'
 
@@ -10,7 +11,7 @@ import { METHODS } from '../protocol/methods.ts'
  * - `ok`: with a result
  * - `tool_error`: with the result of a tool that failed
  * - `input_required`: with questions to the client, which asks again with the answers
- * - `error`: with an error
+ * - `error`: with an error, or without an answer because the server ended it. `reason` is then `replica_lost`, `store_down` or `shutdown`
  * - `cancelled`: without an answer, because the client cancelled it or disconnected
  */
 export type Outcome = 'ok' | 'tool_error' | 'input_required' | 'error' | 'cancelled'
@@ -34,7 +35,7 @@ export interface RequestRecord {
   readonly outcome: Outcome
   /** The code of the error, for the outcome `error`. */
   readonly code: number | undefined
-  /** The reason in the data of the error, such as `rate-limited`. */
+  /** The reason in the data of the error, such as `rate-limited`, or why the server ended the request. */
   readonly reason: string | undefined
   /** The limit that was reached, such as `toolCalls`. */
   readonly limit: string | undefined
@@ -54,7 +55,15 @@ export interface RequestRecord {
 export type Ending = Pick<RequestRecord, 'outcome' | 'code' | 'reason' | 'limit' | 'reference'>
 
 export const OK: Ending = { outcome: 'ok', code: undefined, reason: undefined, limit: undefined, reference: undefined }
-export const CANCELLED: Ending = { ...OK, outcome: 'cancelled' }
+
+/** How a request without an answer ended. */
+export const endedBy = (cause: EndCause | undefined): Ending =>
+  cause === undefined ? { ...OK, outcome: 'cancelled' } : { ...OK, outcome: 'error', code: INTERNAL_ERROR, reason: cause }
+
+const CAUSES: Readonly<Record<EndCause, true>> = { replica_lost: true, store_down: true, shutdown: true }
+
+/** Whether the server had to end the request, although its code is not to blame. */
+export const isEndedByServer = (reason: string | undefined): boolean => reason !== undefined && Object.hasOwn(CAUSES, reason)
 
 /**
  * How an answer ended its request. Only answers that may not be an ordinary result are parsed: the text of a member occurs in JSON only

@@ -3,7 +3,7 @@
 import type { Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { PassingChannel } from '../observability/passing-channel.ts'
-import type { ChannelOptions, Service, SharedSession } from '../protocol/interfaces/service.ts'
+import type { ChannelOptions, EndCause, Service, SharedSession } from '../protocol/interfaces/service.ts'
 import { histogram } from './operation.ts'
 
 /**
@@ -65,9 +65,9 @@ class MeasuredChannel extends PassingChannel {
     })
   }
 
-  override close(reason: string): void {
+  override close(reason: string, cause?: EndCause): void {
     const { version } = this
-    super.close(reason)
+    super.close(reason, cause)
     this.#end(version)
   }
 

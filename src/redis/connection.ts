@@ -1,5 +1,6 @@
 /** The connection to Redis: waits briefly while it is interrupted, then fails at once, and connects again in the background. */
 
+import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import { CommandListeners } from '../store/command-listeners.ts'
 import { type ClientOptions, createClient, errorCode, type RedisClient, type Reply } from './client-library.ts'
@@ -213,7 +214,7 @@ export class Connection {
   /** Says nothing if no command failed meanwhile. */
   #reportBack(): void {
     if (this.#isMissed && this.#downSince !== undefined)
-      console.error(`portico: Redis can be used again after ${Math.ceil((performance.now() - this.#downSince) / 1000)} s`)
+      notices.write('info', `portico: Redis can be used again after ${Math.ceil((performance.now() - this.#downSince) / 1000)} s`)
     this.#isMissed = false
   }
 

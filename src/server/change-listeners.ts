@@ -1,6 +1,7 @@
 /** The sessions and listen requests that want change notices, with one subscription to the bus for all of them. */
 
 import { callListeners } from '../base/call-observer.ts'
+import { reportError } from '../base/report-error.ts'
 import { TurnBudget } from '../base/turn-budget.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
 
@@ -65,7 +66,7 @@ export class ChangeListeners {
         }
       } while (this.#tellingAll.get(hearer))
     } catch (error) {
-      console.error('portico: a listener for changes failed:', error)
+      reportError('portico: a listener for changes failed:', error)
     } finally {
       this.#tellingAll.delete(hearer)
     }

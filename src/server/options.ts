@@ -51,7 +51,7 @@ export interface ServerOptions extends Implementation {
   /** Protocol extensions to declare, by name. */
   extensions?: Record<string, Settings>
   /**
-   * Called for errors whose text is not sent to the client. Default: writes to standard error.
+   * Called for errors whose text is not sent to the client. Default: writes to standard error, with control characters escaped.
    *
    * @example
    * createServer({ name: 'weather', version: '1.0.0', onError: (error, { reference }) => logger.error({ reference }, error) })

@@ -4,6 +4,8 @@ import { callObserver, callSafely } from '../base/call-observer.ts'
 import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { Bucket } from '../base/rate.ts'
+import { reportError } from '../base/report-error.ts'
+import { visibleText } from '../base/text/visible-text.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -39,6 +41,8 @@ import type { TaskHook } from './tasks/hook.ts'
 
 /** How often a state that could not be opened is reported. */
 const UNOPENED_REPORTS = { perSecond: 0.1, burst: 10 }
+/** Of a URI in the log, so that there is room for the reference behind it. */
+const MAX_TARGET_CHARS = 1024
 
 export class ServerState implements FeatureEnvironment {
   readonly info: Implementation
@@ -256,12 +260,15 @@ export class ServerState implements FeatureEnvironment {
   report(error: unknown, failure: Failure): void {
     const { onError } = this.#options
     const { method, target, reference } = failure
-    const what = `portico: ${method}${target === undefined ? '' : ` ${target}`} failed${reference && ` (reference ${reference})`}:`
-    if (!onError) return console.error(what, error)
+    const what = `portico: ${method}${target === undefined ? '' : ` ${target.slice(0, MAX_TARGET_CHARS)}`} failed${reference && ` (reference ${reference})`}:`
+    if (!onError) return reportError(what, error)
     // The client must get its answer, and the author the error.
     callSafely(
       () => onError(error, failure),
-      (fault) => console.error(what, error, '\nportico: onError failed:', fault),
+      (fault) => {
+        reportError(what, error)
+        reportError('portico: onError failed:', fault)
+      },
     )
   }
 
@@ -279,7 +286,7 @@ export class ServerState implements FeatureEnvironment {
     const error = new McpError(code, `The ${what} of ${call.method} could not be opened: ${cause}${more}`)
     const { onError } = this.#options
     if (onError) callObserver('onError', () => onError(error, { reference: '', method: call.method, target: targetOf(call) }))
-    else console.error(`portico: ${error.message}`)
+    else console.error(visibleText(`portico: ${error.message}`))
   }
 
   #publishAnnounced(): void {

@@ -7,7 +7,7 @@ import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS, malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
 import { checkMembers } from '../protocol/check-members.ts'
-import type { Service } from '../protocol/interfaces/service.ts'
+import type { EndCause, Service } from '../protocol/interfaces/service.ts'
 import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
@@ -106,7 +106,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   }
 
   /** @param graceMs how long requests in progress may still take */
-  const finish = async (graceMs: number, reason: string): Promise<void> => {
+  const finish = async (graceMs: number, reason: string, cause?: EndCause): Promise<void> => {
     if (isFinishing) {
       // A second request to end does not wait.
       if (ownsProcess) process.exit(0)
@@ -116,7 +116,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     input.off('data', onData)
     input.off('end', onEnd)
     if (graceMs > 0) await within(graceMs, channel.drain())
-    channel.close(reason)
+    channel.close(reason, cause)
     // Lets aborted handlers write their last messages.
     await new Promise((resolve) => setImmediate(resolve))
     await within(FLUSH_MS, writer.end())
@@ -139,7 +139,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   output.on('close', onClose)
   if (ownsProcess)
     whenOver.push(...followProcess(() => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The process was asked to end'), onBroken))
-  return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed') }
+  return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed', 'shutdown') }
 }
 
 /**

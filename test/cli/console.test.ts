@@ -113,7 +113,7 @@ describe('ports', () => {
     const home = newFolder()
     const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
     const taken = await portico(['--port', String(started.port)], { env })
-    expect(taken).toMatchObject({ code: 2, stdout: '' })
+    expect(taken).toMatchObject({ code: 1, stdout: '' })
     expect(taken.stderr).toContain(`Port ${started.port} cannot be used: another program uses it`)
     const wrong = await portico(['--port', '70000'], { env })
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--port: expected a number from 0 to 65535, got "70000"') })

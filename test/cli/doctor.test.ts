@@ -10,6 +10,7 @@ import { checkUrl } from '../../src/host/doctor/url.ts'
 import { listen } from '../../src/http/index.ts'
 import { everythingServer } from '../../src/testing/everything.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { selfSigned } from '../support/self-signed.ts'
 import { fixture, portico, serve, serveFixture } from './support/cli.ts'
 
 const newFolder = temporaryFolders()
@@ -188,6 +189,39 @@ describe('a server at a URL', () => {
     expect(called.stderr).toContain(words)
     expect(called.stderr).not.toMatch(/register|http: \{/)
     expect(called.code).toBe(6)
+  })
+
+  test('a server that accepts an API key passes, and the steps say that the key was needed', async () => {
+    const auth = apiKeys({ keys: { ci: 'a-key-of-16-characters' } })
+    const listening = await listen(everythingServer(), { port: 0, handleSignals: false, auth })
+    open.push(listening)
+    const { code, report } = await examine(listening.url, '-H', 'Authorization: Bearer a-key-of-16-characters')
+    const detailOf = (name: string) => report.findings.find(({ step }) => step === name)
+    expect(code).toBe(0)
+    expect(detailOf('HTTP')?.detail).toBe('HTTP 400: the server answers; 400 is usual for a request without a session')
+    expect(detailOf('well-known')).toMatchObject({ status: 'skipped', detail: 'not needed: your headers have the credentials' })
+    expect(detailOf('authorization')).toMatchObject({ status: 'ok', detail: 'credentials required, and yours are accepted' })
+  })
+
+  test('a header that is no credential does not make a server protected', async () => {
+    const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
+    open.push(listening)
+    const { report } = await examine(listening.url, '-H', 'X-Team: one')
+    expect(report.findings.find(({ step }) => step === 'authorization')).toMatchObject({ status: 'skipped', detail: 'not needed' })
+  })
+
+  test('every command that meets a self-signed certificate says how to trust it', async () => {
+    const { cert, key } = selfSigned()
+    const listening = await listen(everythingServer(), { port: 0, handleSignals: false, tls: { cert, key } })
+    open.push(listening)
+    for (const words of [
+      ['tools', listening.url],
+      ['call', listening.url, 'test_simple_text'],
+    ]) {
+      const { code, stderr } = await portico(words, { env: { HOME: newFolder() } })
+      expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([5, expect.stringContaining('in the variable NODE_EXTRA_CA_CERTS')])
+    }
+    expect((await examine(listening.url)).failed).toMatchObject({ step: 'TLS', advice: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
   })
 
   test('a server at a URL that is not a server of the protocol fails at the negotiation', async () => {

@@ -75,6 +75,9 @@ test('a module without a server, with an error or that does not exist is refused
   expect(await say('./none.mjs')).toContain('./none.mjs exports no server; it exports port')
   expect(await say('./none.mjs')).toContain('export default createServer(')
   expect(await say('./broken.mjs')).toContain('Cannot load ./broken.mjs: no database')
+  // A module that fails is a failure; a file that has no server is a wrong argument.
+  expect((await portico(['serve', './broken.mjs'], { cwd: folder })).code).toBe(1)
+  expect((await portico(['serve', './none.mjs'], { cwd: folder })).code).toBe(2)
   expect(await say('./bad.ts')).toContain('bad.ts:2:0: ERROR: Unexpected end of file')
   expect(await say('./gone.ts')).toContain('No such file: ./gone.ts')
   expect(await say('./src')).toContain('./src is a folder')
@@ -101,7 +104,7 @@ test('a module is served over HTTP at the port that was chosen, and a busy port 
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }
   const busy = await portico(['serve', './server.ts', '--http', '--port', String(port)], { cwd: folder })
-  expect(busy).toMatchObject({ code: 2, stderr: expect.stringContaining(`Port ${port} is in use`) })
+  expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining(`Port ${port} is in use`) })
   taken.close()
   expect((await portico(['serve', './server.ts', '--port', '80'], { cwd: folder })).stderr).toContain('--port needs --http')
 }, 60_000)

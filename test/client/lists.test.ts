@@ -41,6 +41,14 @@ describe('a list', () => {
     expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(2)
   })
 
+  test('a loop over a list that is returned does not wait for the page that was asked for', async () => {
+    const client = await Client.connect(cannedServer({ results: { 'tools/list': () => undefined } }).target)
+    const loop = client.tools()[Symbol.asyncIterator]()
+    const next = loop.next()
+    expect(await loop.return?.()).toMatchObject({ done: true })
+    expect(await next).toMatchObject({ done: true })
+  })
+
   test.each([
     ['its last page', {}, 1],
     ['a page that leads nowhere', { nextCursor: 'x' }, 1],

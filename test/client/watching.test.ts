@@ -116,6 +116,27 @@ describe('watches without a session', () => {
     await first.over
   })
 
+  test('a watch that is returned ends a next() that waits, and unsubscribes, also before the server confirms', async () => {
+    const { client, requests, agree, cancelled } = await listening()
+    const confirmed = client.watch('a:1')
+    const pending = confirmed.next()
+    await settle()
+    await agree(requests[0])
+    expect(await confirmed.return(undefined)).toEqual({ done: true, value: undefined })
+    expect(await pending).toEqual({ done: true, value: undefined })
+    expect(await confirmed.next()).toEqual({ done: true, value: undefined })
+    await settle()
+    expect(cancelled()).toEqual([requests[0]])
+    const early = client.watch('a:2')
+    const next = early.next()
+    await settle()
+    await early.return(undefined)
+    expect(await next).toEqual({ done: true, value: undefined })
+    await agree(requests[1])
+    expect(cancelled()).toEqual(requests)
+    await client.close()
+  })
+
   test('watches without a session that all end leave no stream behind', async () => {
     const { client, requests, agree, cancelled } = await listening()
     const stop = await (async () => {

@@ -151,7 +151,7 @@ test('the times and sizes of the configuration fit those of the server', () => {
   expect(text).not.toContain('non_idempotent;')
 })
 
-test('while Redis is away clients get 503 with the time to come back, and soon after it is back they are served', async () => {
+test('while Redis is away clients get 503 with Retry-After, and are served soon after it is back', async () => {
   const { url } = all
   const redis = await redisServer()
   const session = await openSession(url, '2025-06-18', { headers: HOST })

@@ -3,6 +3,7 @@ import type { Outlet } from '../../src/jsonrpc/outlet.ts'
 import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import { observed } from '../../src/observability/observed-service.ts'
 import type { RequestRecord } from '../../src/observability/request-record.ts'
+import type { Channel } from '../../src/protocol/interfaces/service.ts'
 import { createServer, form, keyRing, type Server } from '../../src/server/index.ts'
 import { envelope } from '../support/raw-channel.ts'
 import { until } from '../support/until.ts'
@@ -30,6 +31,7 @@ function testServer(): Server {
 interface Line {
   records: RequestRecord[]
   sent: string[]
+  channel: Channel
   say(message: unknown): void
 }
 
@@ -45,7 +47,7 @@ function line(revision: string): Line {
     say({ jsonrpc: '2.0', id: 0, method: 'initialize', params })
     say({ jsonrpc: '2.0', method: 'notifications/initialized' })
   }
-  return { records, sent, say }
+  return { records, sent, channel, say }
 }
 
 const call = (id: number, name: string, meta: object = {}): object => ({
@@ -56,6 +58,18 @@ const call = (id: number, name: string, meta: object = {}): object => ({
 })
 
 describe('records of requests', () => {
+  it.each([
+    [undefined, { outcome: 'cancelled', code: undefined, reason: undefined }],
+    ['shutdown', { outcome: 'error', code: -32603, reason: 'shutdown' }],
+  ] as const)('tells who ended the requests of a channel that closes: %s', (cause, ending) => {
+    const { records, channel, say } = line('2025-03-26')
+    say(call(1, 'wait'))
+    say([call(2, 'wait'), call(3, 'wait'), { jsonrpc: '2.0', id: 4, method: 'ping' }])
+    channel.close('over', cause)
+    const calls = records.filter(({ method }) => method === 'tools/call')
+    expect(calls).toMatchObject([1, 2, 3].map((id) => ({ id, ...ending })))
+  })
+
   it('cuts the id of a request', async () => {
     const { records, say } = line('')
     say({ ...call(1, 'hi'), id: 'x'.repeat(100_000) })

@@ -30,12 +30,21 @@ it('writes one line of a real pino logger for each request and refusal', async (
   ])
   expect(lines[0]).toMatchObject({ method: 'tools/call', target: 'hi', outcome: 'ok', revision: '2026-07-28', address: '127.0.0.1' })
   expect(lines[2]).toMatchObject({ code: -32603 })
-  expect(lines[3]).toMatchObject({ status: 403, address: '127.0.0.1' })
+  expect(lines[3]).toMatchObject({ status: 403, kind: 'origin', httpMethod: 'POST', path: '/mcp', address: '127.0.0.1' })
   // What the caller sees leads to the line, and from there to the error.
   expect(references).toHaveLength(2)
   expect(lines.slice(1, 3).map(({ reference }) => reference)).toEqual(references)
   expect([failed.text, broken.text].map((text) => /reference ([\w-]+)/.exec(text)?.[1])).toEqual(references)
   expect(lines[0]).not.toHaveProperty('reference')
+})
+
+it('logs an internal error as an error, and a request that the server had to end as a warning', () => {
+  const lines: string[] = []
+  const write = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`)
+  const { onRequest } = requestLog({ info: write('info'), warn: write('warn'), error: write('error') })
+  const record = { method: 'tools/call', target: 'x', outcome: 'error', code: -32603, durationMs: 1 } as RequestRecord
+  for (const reason of [undefined, 'other', 'replica_lost', 'store_down', 'shutdown']) onRequest({ ...record, reason })
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', 'warn', 'warn', 'warn'])
 })
 
 it('names the client of a session that several replicas serve', async () => {

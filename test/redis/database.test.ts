@@ -35,7 +35,7 @@ test.each([
   await expect(store.replica.join()).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
   expect(store.health()).toBe(OUT_OF_RANGE)
   const readiness = await (await fetch(new URL('/readyz', url))).json()
-  expect(readiness).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded', reason: OUT_OF_RANGE } } })
+  expect(readiness).toMatchObject({ status: 'down', checks: { store: { status: 'down', reason: OUT_OF_RANGE } } })
   expect((await http(url, { body: initializeMessage('2025-11-25') })).status).toBe(503)
   expect(await (await server()).scan()).toEqual([])
 })

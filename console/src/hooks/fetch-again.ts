@@ -1,6 +1,7 @@
 /** Fetches again what an event or an action has made stale. */
 
-import type { Query, QueryClient } from '@tanstack/react-query'
+// Not from react-query: the types of React would hide those of the DOM from the tests.
+import type { Query, QueryClient } from '@tanstack/query-core'
 
 /** @param route the first part of the keys of stale queries; `all` for every query */
 export async function fetchAgain(queries: QueryClient, route: string): Promise<void> {

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
 import type { Service } from '../../server/index.ts'
-import { UsageError } from '../errors.ts'
+import { CommandFailure, UsageError } from '../errors.ts'
 
 /** Whether the text means a file, and not the name of a bundled or configured server. */
 export const isModulePath = (text: string): boolean => /[\\/]/.test(text) || /\.[cm]?[jt]sx?$/i.test(text)
@@ -29,7 +29,7 @@ export async function loadServer(cwd: string, path: string): Promise<Service | u
   const file = await modulePath(cwd, path)
   if (/\.[cm]?tsx?$/i.test(file)) await prepareTypeScript(file, cwd)
   const exported: unknown = await import(pathToFileURL(file).href).catch((error: unknown) => {
-    throw new UsageError(`Cannot load ${path}: ${describe(error)}`)
+    throw new CommandFailure(`Cannot load ${path}: ${describe(error)}`)
   })
   const found = candidatesIn(exported).find(isServer)
   if (found) return found

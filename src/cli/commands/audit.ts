@@ -6,6 +6,7 @@ import { McpError } from '../../client/index.ts'
 import { type AuditFilter, type AuditRecord, appendAnchor, type Checkpoint, readAudit, verifyAudit } from '../../host/index.ts'
 import { typedCommand } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { checkRetentionVariables } from '../connections/audit-retention.ts'
 import { storagePath } from '../connections/host-files.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { printVerdict } from '../output/audit-verdict.ts'
@@ -45,6 +46,7 @@ export function registerAudit(program: Command, runner: CommandRunner): void {
 }
 
 async function verifyAction({ io, screen }: Invocation, options: { anchors?: string; archive?: string }): Promise<ExitName> {
+  checkRetentionVariables(io)
   const { anchors, archive } = options
   const verdict = await verifyAudit(storagePath(io, 'audit'), {
     ...(anchors !== undefined && { anchors }),
@@ -56,6 +58,7 @@ async function verifyAction({ io, screen }: Invocation, options: { anchors?: str
 }
 
 async function anchorAction({ io, screen }: Invocation, file: string): Promise<ExitName> {
+  checkRetentionVariables(io)
   const folder = storagePath(io, 'audit')
   // Never anchor a damaged log: the checkpoint would vouch for the damage.
   const verdict = await verifyAudit(folder)
@@ -72,6 +75,7 @@ async function anchorAction({ io, screen }: Invocation, file: string): Promise<E
 }
 
 async function showAction({ io, screen, signal }: Invocation, options: { server?: string; action?: string; from?: number }): Promise<void> {
+  checkRetentionVariables(io)
   const filter: AuditFilter = {
     ...(options.server !== undefined && { server: options.server }),
     ...(options.action !== undefined && { action: options.action as NonNullable<AuditFilter['action']> }),

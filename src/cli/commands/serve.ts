@@ -9,7 +9,7 @@ import { userFolder } from '../../files/user-folder.ts'
 import type { Service } from '../../server/index.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
-import { UsageError, unknownName } from '../errors.ts'
+import { CommandFailure, UsageError, unknownName } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
 import { type Flags, readSettings, type Settings } from '../serving/read-settings.ts'
 import { YES_NO } from '../serving/setting-kinds.ts'
@@ -227,7 +227,7 @@ async function serveOverHttp({ io, screen, signal }: Invocation, name: string, s
     const listening = await listen(keys ? rest : service, { ...options, handleSignals: cluster.isWorker }).catch(
       (error: NodeJS.ErrnoException) => {
         throw error.code === 'EADDRINUSE'
-          ? new UsageError(`Port ${options.port} is in use`, 'Choose another with --port; 0 picks a free one')
+          ? new CommandFailure(`Port ${options.port} is in use`, 'Choose another with --port; 0 picks a free one')
           : error
       },
     )

@@ -13,6 +13,10 @@ export interface RetentionOptions {
   auditArchive?: string
 }
 
+const LEAST_AGE_MS = 24 * 60 * 60_000
+/** Above 16 MiB, the size of a segment. */
+const LEAST_BYTES = 20e6
+
 const SIZE = /^([1-9]\d{0,8})(kB|MB|GB)$/i
 const UNIT_BYTES: Readonly<Record<string, number>> = { kb: 1e3, mb: 1e6, gb: 1e9 }
 
@@ -34,18 +38,30 @@ export function auditRetention({ env, cwd }: Pick<Io, 'env' | 'cwd'>, options: R
   }
 }
 
+/** Also commands that retire nothing refuse wrong variables: the log would not be kept as somebody meant. */
+export function checkRetentionVariables({ env }: Pick<Io, 'env'>): void {
+  const { PORTICO_AUDIT_MAX_AGE: age = '', PORTICO_AUDIT_MAX_SIZE: size = '' } = env
+  if (age !== '') ageOf({ text: age, from: 'PORTICO_AUDIT_MAX_AGE' })
+  if (size !== '') sizeOf({ text: size, from: 'PORTICO_AUDIT_MAX_SIZE' })
+}
+
 function ageOf({ text, from }: { text: string; from: string }): number {
+  let ms: number
   try {
-    return durationMs(text)
+    ms = durationMs(text)
   } catch {
-    throw wrong(from, `must be a time such as 12h or 30d, not ${JSON.stringify(text)}`)
+    throw wrong(from, `must be a time such as 30d, not ${JSON.stringify(text)}`)
   }
+  if (ms < LEAST_AGE_MS) throw wrong(from, `must be at least 1d, not ${JSON.stringify(text)}: older records leave the log`)
+  return ms
 }
 
 function sizeOf({ text, from }: { text: string; from: string }): number {
   const [, count, unit = ''] = SIZE.exec(text) ?? []
   if (count === undefined) throw wrong(from, `must be a size such as 500MB or 2GB, not ${JSON.stringify(text)}`)
-  return Number(count) * (UNIT_BYTES[unit.toLowerCase()] ?? 1)
+  const bytes = Number(count) * (UNIT_BYTES[unit.toLowerCase()] ?? 1)
+  if (bytes < LEAST_BYTES) throw wrong(from, `must be at least 20MB, not ${JSON.stringify(text)}: what is above it leaves the log`)
+  return bytes
 }
 
 const wrong = (from: string, what: string): Error =>

@@ -22,7 +22,7 @@ import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
 import { rememberAnnounced } from './announced.ts'
-import { auditRetention } from './audit-retention.ts'
+import { auditRetention, checkRetentionVariables } from './audit-retention.ts'
 import { enableServers, notEnabled } from './enable-servers.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 import { openPage } from './open-page.ts'
@@ -55,6 +55,7 @@ const SETTLE_MS = 10 * 60_000
 /** All configured servers. Prints the entries that cannot be read. */
 export async function configuredServers(invocation: Pick<Invocation, 'io' | 'screen'>): Promise<ServerSpec[]> {
   const { screen } = invocation
+  checkRetentionVariables(invocation.io)
   const { servers, problems } = await serverFile(hostFolderOf(invocation.io)).list()
   for (const { file, where, text } of problems) screen.note(safe`${screen.noteStyle.yellow('!')} ${file}, ${where}: ${text}`)
   return servers
@@ -77,7 +78,8 @@ export async function withHost<T>(
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
-  const retention = auditRetention(io)
+  // Options count before variables, and an archive of a variable may belong to an age of an option.
+  const retention = options.auditRetention ?? auditRetention(io)
   const all = await configuredServers(invocation)
   const names = [...new Set([...all.map(({ id }) => id), ...Object.keys(extra)])]
   for (const id of only ?? []) if (!names.includes(id)) throw unknownServer(id, names)

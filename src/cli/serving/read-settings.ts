@@ -109,7 +109,8 @@ function check(setting: Setting, { raw, isText, source, folder }: Given): unknow
   const { kind, name, isSecret } = setting
   const value = isText ? kind.fromText(raw as string) : raw
   if (!kind.isValid(value)) {
-    const got = isSecret ? '' : `, not ${JSON.stringify(raw) ?? 'nothing'}`
+    const fault = kind.faultIn?.(raw)
+    const got = fault !== undefined ? `; ${fault}` : isSecret ? '' : `, not ${JSON.stringify(raw) ?? 'nothing'}`
     throw new Error(`${source}: ${name} must be ${kind.expects}${got}${adviceFor(raw)}`)
   }
   // A server of the command line or a variable is shown as the person wrote it.
@@ -127,11 +128,12 @@ async function readSecret(setting: Setting, { raw, source, folder }: Given): Pro
   if (typeof raw !== 'string') throw new Error(`${source}: ${fileNameOf(setting)} must be the path of a file`)
   let text: string
   try {
-    text = (await readPlainFile(resolve(folder, raw), MAX_SECRET_BYTES)).toString('utf8').trim()
+    text = (await readPlainFile(resolve(folder, raw), MAX_SECRET_BYTES)).toString('utf8')
   } catch (error) {
     throw new Error(`${source}: ${raw} cannot be read: ${(error as Error).message}`)
   }
-  return check(setting, { raw: text, isText: true, source: `${source} (${raw})`, folder })
+  // Empty lines at the start count for the number of a wrong line.
+  return check(setting, { raw: setting.kind.faultIn ? text : text.trim(), isText: true, source: `${source} (${raw})`, folder })
 }
 
 function unknownNames({ entries }: ConfigFile, path: string): string[] {

@@ -10,9 +10,14 @@ export async function requestLines(format: 'text' | 'json', { stream }: Output):
   const { requestLog } = await import('../../observability/index.ts')
   const write = (level: Level, fields: object, message: string): void => {
     const time = new Date().toISOString()
-    const { method, durationMs, principal, address, status, code, reason, reference } = fields as Record<string, unknown>
+    const { method, durationMs, principal, address, status, code, kind, httpMethod, path, reason, reference } = fields as Record<
+      string,
+      unknown
+    >
     const facts = [
       status !== undefined && `status ${status}`,
+      kind,
+      httpMethod !== undefined && `${httpMethod} ${path}`,
       code !== undefined && `code ${code}`,
       // The message of a refusal already contains the reason.
       method !== undefined && reason,

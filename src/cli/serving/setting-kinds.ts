@@ -14,6 +14,8 @@ export interface SettingKind {
   /** The value that a text stands for. Text that makes no sense is returned as it is, and `isValid` refuses it. */
   fromText(text: string): unknown
   isValid(value: unknown): boolean
+  /** Where a secret is wrong and why, in a text or a list that is not valid. It never contains a part of the secret. */
+  faultIn?(given: unknown): string | undefined
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
@@ -102,14 +104,39 @@ export const KEYS: SettingKind = {
   isValid: (value) => LIST.isValid(value) && (value as string[]).every((each) => each.length >= MIN_KEY_LENGTH),
 }
 
+/** What is wrong with one `name=key`. The name is not shown: without a name, the text before a final `=` is the key. */
+function apiKeyFault(entry: unknown): string | undefined {
+  const [, name = '', key] = (typeof entry === 'string' && /^([^=]*)=(.*)$/s.exec(entry)) || []
+  if (key === undefined) return 'is not name=key'
+  if (name.trim() === '') return 'has no name before the "="'
+  const { length } = key.trim()
+  return length < 16 || length > 1024 ? `has a key of ${length} characters` : undefined
+}
+
+const isComment = (line: string): boolean => line.trim().startsWith('#')
+
 /** One caller on each line. */
 export const API_KEYS: SettingKind = {
   ...KEYS,
   expects: 'a list of name=key, with 16 to 1024 characters in each key',
-  isValid: (value) =>
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every((each) => typeof each === 'string' && /^[^=]+=\s*\S.{14,1022}\S\s*$/.test(each)),
+  fromText: (text) =>
+    LIST.fromText(
+      text
+        .split('\n')
+        .filter((line) => !isComment(line))
+        .join('\n'),
+    ),
+  isValid: (value) => Array.isArray(value) && value.length > 0 && value.every((each) => apiKeyFault(each) === undefined),
+  faultIn: (given) => {
+    const hasLines = typeof given === 'string' && given.includes('\n')
+    const parts: readonly unknown[] = Array.isArray(given) ? given : String(given).split(hasLines ? '\n' : ',')
+    for (const [index, part] of parts.entries()) {
+      const entries = typeof part === 'string' && !Array.isArray(given) ? (API_KEYS.fromText(part) as string[]) : [part]
+      const fault = entries.map(apiKeyFault).find((each) => each !== undefined)
+      if (fault !== undefined) return `${hasLines ? 'line' : 'entry'} ${index + 1} ${fault}`
+    }
+    return undefined
+  },
 }
 
 export const oneOf = (...words: readonly string[]): SettingKind => ({

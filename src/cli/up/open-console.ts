@@ -3,7 +3,7 @@
 import { type Console, type ConsoleAsker, type ConsoleFeed, createConsole } from '../../console/index.ts'
 import type { Host } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
-import { UsageError } from '../errors.ts'
+import { CommandFailure, UsageError } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
 import type { SampleServers } from './sample-servers.ts'
 
@@ -21,7 +21,7 @@ export interface OpenConsoleOptions {
   port: number | undefined
 }
 
-/** @throws UsageError if the given port cannot be used */
+/** @throws CommandFailure if the given port cannot be used */
 export async function openConsole(
   { io, screen }: Pick<Invocation, 'io' | 'screen'>,
   host: Host,
@@ -37,7 +37,7 @@ export async function openConsole(
   return opened.catch((error: NodeJS.ErrnoException) => {
     if (port === undefined || !(error.code === 'EADDRINUSE' || error.code === 'EACCES')) throw error
     const why = error.code === 'EADDRINUSE' ? 'another program uses it' : 'the system does not permit it'
-    throw new UsageError(`Port ${port} cannot be used: ${why}`, 'Choose another with --port. Without --port the next free one is used')
+    throw new CommandFailure(`Port ${port} cannot be used: ${why}`, 'Choose another with --port. Without --port the next free one is used')
   })
 }
 

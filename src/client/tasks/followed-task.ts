@@ -10,6 +10,7 @@ import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
 import { isFinal, NEEDED_CAPABILITIES } from '../../protocol/model/tasks.ts'
+import { endable } from '../endable.ts'
 import type { CallOptions } from '../options.ts'
 import { PROGRESS_RATE, ProgressSink } from '../progress-sink.ts'
 import type { ToolResult } from '../tool-results.ts'
@@ -170,18 +171,31 @@ export class FollowedTask implements TaskHandle {
     })
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<TaskState> {
-    for (let seen = -1; ; ) {
+  [Symbol.asyncIterator](): AsyncGenerator<TaskState> {
+    return endable((end) => this.#states(end))
+  }
+
+  async *#states(end: AbortSignal): AsyncGenerator<TaskState, undefined> {
+    let wake = (): void => {}
+    onAbort(end, () => {
+      this.#waiting.delete(wake)
+      wake()
+    })
+    for (let seen = -1; !end.aborted; ) {
       if (seen !== this.#edition) {
         seen = this.#edition
         yield this.#state()
       } else if (this.#isOver) {
         if (this.#failure && !isFinal(this.#view)) throw this.#failure.error
-        return
+        return undefined
       } else {
-        await new Promise<void>((resolve) => this.#waiting.add(resolve))
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          this.#waiting.add(resolve)
+        })
       }
     }
+    return undefined
   }
 
   /** Takes a notification of the server about this task. */

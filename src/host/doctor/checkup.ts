@@ -1,6 +1,7 @@
 /** Runs the steps of a checkup, with times, until one fails. */
 
 import { asText } from '../../base/as-text.ts'
+import { certificateAdvice } from '../../base/certificate-advice.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 
@@ -126,10 +127,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPROTO: 'The server does not use TLS on that port. Should it be http:// instead of https://?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'The server does not use TLS on that port. Should it be http:// instead of https://?',
   CERT_HAS_EXPIRED: 'The certificate has expired. Its owner must renew it, or the clock of this machine is wrong.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate is self-signed. Add it with NODE_EXTRA_CA_CERTS.',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'The certificate authority is unknown to this machine. Add it with NODE_EXTRA_CA_CERTS (a proxy may be in between).',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The server does not send its full certificate chain. Its owner must fix that.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name. Is the address right?',
   ERR_AUTH: 'Log in with "portico servers login NAME", or send a token with -H "Authorization: Bearer ..."',
   ERR_VERSION_UNSUPPORTED: 'Client and server have no protocol revision in common. One of them must be updated.',
@@ -143,6 +140,6 @@ function adviceFor(error: unknown): string | undefined {
   const refused = refusalIn(error)
   if (refused)
     return `If it gave you a key, send it with -H '${refused.header === 'authorization' ? 'Authorization: Bearer' : `${refused.header}:`} KEY'`
-  const own = ADVICE[String(code)]
-  return own ?? (error instanceof McpError && cause ? ADVICE[String(cause.code)] : undefined)
+  const known = (of: unknown): string | undefined => ADVICE[String(of)] ?? certificateAdvice(of)
+  return known(code) ?? (error instanceof McpError && cause ? known(cause.code) : undefined)
 }

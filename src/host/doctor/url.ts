@@ -31,9 +31,10 @@ export async function checkUrl(checkup: Checkup, text: string, options: UrlCheck
   if (url?.protocol === 'https:') await checkup.step('TLS', () => within(options, 'ETIMEDOUT', () => encryptTo(url)))
   else checkup.skip('TLS', checkup.isHealthy ? whyNoTls(url as URL) : 'skipped: an earlier step failed')
   const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => probe(url as URL, options.headers, signal)))
-  if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'not needed: no login required')
+  if (challenge?.isAccepted) checkup.skip('well-known', 'not needed: your headers have the credentials')
+  else if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'not needed: no login required')
   else await checkup.step('well-known', () => readWellKnown(url as URL, challenge?.header, options))
-  await negotiate(checkup, challenge?.isProtected === true, options)
+  await negotiate(checkup, challenge, options)
 }
 
 const whyNoTls = ({ hostname }: URL): string =>
@@ -86,21 +87,14 @@ function encryptTo(url: URL): Promise<{ detail: string; value: undefined }> {
 
 interface Challenge {
   isProtected: boolean
+  /** Without its headers the request is refused, so they have the credentials. */
+  isAccepted: boolean
   header: string | undefined
 }
 
 /** Sends a harmless request to see whether a login is required. */
 async function probe(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<{ detail: string; value: Challenge }> {
-  const response = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 'doctor', method: 'ping' }),
-    signal,
-  }).catch((error: unknown) => {
-    throw (error as { cause?: unknown }).cause ?? error
-  })
-  await response.body?.cancel()
+  const response = await ping(url, headers, signal)
   const { status } = response
   if (status >= 300 && status < 400)
     throw new CheckupFailure(
@@ -116,8 +110,27 @@ async function probe(url: URL, headers: UrlCheckupOptions['headers'], signal: Ab
       'The credentials may not be sufficient, or the server refuses this origin, host or network',
     )
   const isProtected = status === 401
-  const detail = isProtected ? 'HTTP 401: credentials required' : `HTTP ${status}`
-  return { detail, value: { isProtected, header: response.headers.get('www-authenticate') ?? undefined } }
+  const isAccepted = !isProtected && Object.keys(headers).length > 0 && (await ping(url, {}, signal)).status === 401
+  const detail = isProtected
+    ? 'HTTP 401: credentials required'
+    : status === 400
+      ? 'HTTP 400: the server answers; 400 is usual for a request without a session'
+      : `HTTP ${status}`
+  return { detail, value: { isProtected, isAccepted, header: response.headers.get('www-authenticate') ?? undefined } }
+}
+
+async function ping(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<Response> {
+  const response = await fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 'doctor', method: 'ping' }),
+    signal,
+  }).catch((error: unknown) => {
+    throw (error as { cause?: unknown }).cause ?? error
+  })
+  await response.body?.cancel()
+  return response
 }
 
 async function readWellKnown(
@@ -138,7 +151,7 @@ const reasonOf = (error: unknown): unknown =>
   error instanceof McpError && isObject(error.data) && error.code === 'ERR_AUTH' ? error.data.reason : undefined
 
 /** One connection attempt checks two things: negotiation and authorization. */
-async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlCheckupOptions): Promise<void> {
+async function negotiate(checkup: Checkup, challenge: Challenge | undefined, options: UrlCheckupOptions): Promise<void> {
   let refusal: McpError | undefined
   let client: Client | undefined
   try {
@@ -153,11 +166,13 @@ async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlChe
       const { info } = client.server
       return { detail: `${info.title ?? info.name} ${info.version}, revision ${client.revision}`, value: undefined }
     })
-    if (!isProtected && !refusal) checkup.skip('authorization', checkup.isHealthy ? 'not needed' : 'skipped: an earlier step failed')
+    const { isProtected = false, isAccepted = false } = challenge ?? {}
+    if (!isProtected && !isAccepted && !refusal)
+      checkup.skip('authorization', checkup.isHealthy ? 'not needed' : 'skipped: an earlier step failed')
     else
       await checkup.step('authorization', async () => {
         if (refusal) throw refusal
-        return { detail: 'access granted', value: undefined }
+        return { detail: isAccepted ? 'credentials required, and yours are accepted' : 'access granted', value: undefined }
       })
     await checkup.step('lists', async () => ({ detail: await countOffering(client as Client), value: undefined }))
   } finally {

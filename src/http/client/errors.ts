@@ -1,6 +1,7 @@
 /** The errors of a connection, with their messages. */
 
 import { asText } from '../../base/as-text.ts'
+import { certificateAdvice } from '../../base/certificate-advice.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { HttpClientLimits } from './options.ts'
 
@@ -16,7 +17,8 @@ export function networkFault(server: string, error: unknown): McpError {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new McpError('ERR_LIMIT', `${server} sent more than ${MAX_HEADER_BYTES} bytes of headers`)
   if (code !== undefined && TIMEOUTS.has(code))
     return new McpError('ERR_TIMEOUT', `${server} did not answer in time: ${message}`, { cause: error })
-  return new McpError('ERR_NETWORK', `${server} ${BROKE}${message}`, { cause: error })
+  const advice = certificateAdvice(code)
+  return new McpError('ERR_NETWORK', `${server} ${BROKE}${message}${advice === undefined ? '' : `. ${advice}`}`, { cause: error })
 }
 
 const BROKE = 'could not be reached, or the connection broke: '

@@ -114,7 +114,9 @@ export class Endpoint {
     if (this.#authentication) this.#authentication.failures = this.#sharedLimits.failedLogins
     this.checks.set('store', () => {
       const reason = store.health()
-      return reason === undefined ? undefined : { state: 'degraded', reason }
+      if (reason === undefined) return undefined
+      // A store that was never reached may have a wrong address. An update that brings one must end at its first replica.
+      return { state: this.#replica?.hasJoined ? 'degraded' : 'down', reason }
     })
     this.#replica = new SharedSessions({
       store,
@@ -180,9 +182,9 @@ export class Endpoint {
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
     request.proxies = this.#proxies
     reply.request = request
-    if (this.#operations?.answer(this.#paths.lastSegmentOf(request.url), request, reply)) return
-    const { auth, card } = this.#options
     const path = this.#paths.pathOf(request.url)
+    if (this.#operations?.answer(path, request, reply)) return
+    const { auth, card } = this.#options
     const document = auth?.document(request.method, path) ?? card?.document(request.method, path, request)
     if (document) return this.#publish(request, reply, document)
     const bad = this.#guard.check(request)
@@ -235,7 +237,7 @@ export class Endpoint {
     // The last events come from the store.
     await this.#replica?.endAll('The server was closed')
     this.#sharedLimits?.close()
-    this.#legacySse?.endAll('The server was closed')
+    this.#legacySse?.endAll('The server was closed', 'shutdown')
     this.#open.close()
     this.#operations?.close()
   }
@@ -259,7 +261,10 @@ export class Endpoint {
     // With a session id this GET opens the stream of a session, which may be served at the same URL.
     if (lastSegment === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
       if (this.#isDraining) return this.#refuse(reply, this.#draining)
-      return this.#refuseIf(reply, this.#legacySse?.connect(request, reply, principal, this.#usageOf(request, principal)))
+      return this.#refuseIf(
+        reply,
+        this.#legacySse?.connect(request, reply, principal, () => this.#usageOf(request, principal)),
+      )
     }
     if (lastSegment === 'messages') {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
@@ -358,11 +363,13 @@ export class Endpoint {
   }
 
   #refuse(reply: HttpReply, refusal: Refusal): void {
-    const { status, message, limit, headers } = refusal
+    const { status, message, kind, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
     this.#operations?.refused(refusal)
-    if (this.#options.onRefused)
-      this.#report({ status, reason: message, limit, principal: reply.principal, address: reply.request?.remoteAddress })
+    if (!this.#options.onRefused) return
+    const { request, principal } = reply
+    const what = request && { httpMethod: request.method.slice(0, MAX_METHOD), path: this.#paths.pathOf(request.url).slice(0, MAX_PATH) }
+    this.#report({ status, reason: message, kind, ...what, limit, principal, address: request?.remoteAddress })
   }
 
   /** A logger that throws must not let any request bring the process down. */
@@ -370,6 +377,10 @@ export class Endpoint {
     callObserver('onRefused', () => this.#options.onRefused?.(what))
   }
 }
+
+/** What a client chooses is cut, because refusals are logged. */
+const MAX_METHOD = 20
+const MAX_PATH = 200
 
 /** A caller without `auth` has no access to anything that needs a scope. */
 const accessOf = (caller: AuthenticatedCaller | undefined): Access => caller?.auth ?? null

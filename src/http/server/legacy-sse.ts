@@ -4,13 +4,13 @@ import { randomId } from '../../base/bytes.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
-import type { Channel, Service } from '../../protocol/interfaces/service.ts'
+import type { Channel, EndCause, Service } from '../../protocol/interfaces/service.ts'
 import { expectsAnswer, idOf } from './expects-answer.ts'
 import type { AllHttpLimits } from './fixed-limits.ts'
 import { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
-import { about, busy, type Refusal, refuse, STORE_DOWN } from './refusal.ts'
+import { about, busy, DRAINING_REPLICA, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { HttpPost } from './stateless.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from './streams/open-streams.ts'
@@ -38,10 +38,10 @@ interface LegacySession {
 
 /** Passes messages on to the replica that has the stream of their session. */
 export interface LegacyRelay {
-  /** Names this replica at the end of its session ids. Undefined while others do not know it. */
-  readonly replica: string | undefined
-  /** Sends a message, and answers the POST with what the other replica says. */
-  pass(id: string, message: Incoming, post: Pick<HttpPost, 'reply' | 'principal' | 'access'>): void
+  /** Calls `connect` with an id that names this replica, or refuses while others do not know it. */
+  open(principal: string | undefined, reply: HttpReply, connect: (id: string) => Refusal | undefined): void
+  /** Sends a message, and answers the POST with what the other replica says. Until then its body counts. */
+  pass(id: string, message: Incoming, post: Pick<HttpPost, 'reply' | 'principal' | 'access' | 'body'>): void
 }
 
 const NOT_FOUND = refuse(404, 'Session not found')
@@ -57,13 +57,23 @@ export class LegacySse {
     this.#options = options
   }
 
-  /** Opens the stream for everything that the server sends. Its first event names the URL for POSTs. */
-  connect(request: HttpRequestView, reply: HttpReply, principal: string | undefined, usage: CallerUsage): Refusal | undefined {
+  /**
+   * Opens the stream for everything that the server sends. Its first event names the URL for POSTs.
+   *
+   * @param usageOf called when the stream is opened: with a relay that is later
+   */
+  connect(request: HttpRequestView, reply: HttpReply, principal: string | undefined, usageOf: () => CallerUsage): Refusal | undefined {
+    const connect = (id: string): Refusal | undefined => this.#connect(id, request, reply, principal, usageOf())
+    return this.relay ? void this.relay.open(principal, reply, connect) : connect(randomId())
+  }
+
+  #connect(id: string, request: HttpRequestView, reply: HttpReply, principal: string | undefined, usage: CallerUsage): Refusal | undefined {
     const { service, open, now } = this.#options
+    if (reply.isGone) return undefined
+    // Since the request came.
+    if (open.isEnding) return DRAINING_REPLICA
     const full = this.#checkRoom(usage)
     if (full) return full
-    if (this.relay && this.relay.replica === undefined) return STORE_DOWN
-    const id = this.relay ? `${randomId()}.${this.relay.replica}` : randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
     const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
@@ -123,8 +133,8 @@ export class LegacySse {
     return undefined
   }
 
-  endAll(reason: string): void {
-    for (const id of [...this.#sessions.keys()]) this.#end(id, reason)
+  endAll(reason: string, cause: EndCause): void {
+    for (const id of [...this.#sessions.keys()]) this.#end(id, reason, cause)
   }
 
   get size(): number {
@@ -195,12 +205,12 @@ export class LegacySse {
     if (session.inFlight === 0) this.#end(id, 'The stream is too old')
   }
 
-  #end(id: string, reason: string): void {
+  #end(id: string, reason: string, cause?: EndCause): void {
     const session = this.#sessions.get(id)
     if (!session) return
     this.#sessions.delete(id)
     session.usage.legacySessions--
-    session.channel.close(reason)
+    session.channel.close(reason, cause)
     session.stream.finish(undefined)
     if (this.#sessions.size > 0) return
     this.#stopTending?.()

@@ -136,9 +136,9 @@ export interface HttpOptions {
   card?: PublicDocuments
   /** Limits that differ from the defaults in docs/limits.md. */
   limits?: Partial<HttpLimits>
-  /** Serves `/healthz` and `/readyz` for probes. Default: false. */
+  /** Serves `/healthz` and `/readyz` for probes, at these paths only. Default: false. */
   health?: boolean | HealthOptions
-  /** Serves `/metrics` for Prometheus. Default: false. */
+  /** Serves `/metrics` for Prometheus, at this path only. Default: false. */
   metrics?: boolean | MetricsOptions
   /**
    * Called with a record of each request after its answer was written, for logs.
@@ -156,6 +156,12 @@ export interface Refused {
   /** The status of the response; 0 if there was none. */
   status: number
   reason: string
+  /** The short name of the reason, as in the metric `portico_refusals_total`, where the status does not say enough: `store_down`. */
+  kind?: string | undefined
+  /** The method of the HTTP request. Undefined for a stream that was cut. */
+  httpMethod?: string | undefined
+  /** The path of the HTTP request, without its query; at most 200 characters. Undefined for a stream that was cut. */
+  path?: string | undefined
   /** The limit that was reached, such as `maxSessions`. */
   limit?: string | undefined
   /** The verified caller. Undefined without authentication, and if that failed. */
@@ -191,7 +197,7 @@ export function warnWithoutKeys({ useKeys }: Service, { store }: HttpOptions): v
   // A store of one process has no other replicas.
   if (!useKeys || !store || 'another' in store) return
   console.error(
-    'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another, and the store holds plain text unless it has keys. Give all replicas createServer({ keys: keyRing(secret) })',
+    'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another, and the store holds plain text unless it has keys. Give all replicas the same keys: createServer({ keys: keyRing(secret) }), or the setting keys of portico serve (PORTICO_KEYS_FILE)',
   )
 }
 

@@ -1,9 +1,9 @@
 /** The paths of requests. */
 
-/** The path of a request target, without the query. */
+/** The path of a request target, without query and fragment. No target may have a fragment, but routers and proxies cut it off. */
 export function pathOf(url: string): string {
-  const query = url.indexOf('?')
-  const path = query < 0 ? url : url.slice(0, query)
+  const end = url.search(/[?#]/)
+  const path = end < 0 ? url : url.slice(0, end)
   return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
 }
 

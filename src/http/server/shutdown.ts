@@ -57,10 +57,14 @@ export class Shutdown implements Closable {
     const ended = this.#handler.close()
     this.#server.closeIdleConnections()
     // The last bytes of the answers may still be on their way.
-    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
+    await Promise.race([over, after(500)])
     this.#server.closeAllConnections()
+    // Requests that are cut get their records before the process ends: sockets say between two immediates that they have closed.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     await ended
     unfollowSignals(this)
     this.#settle()
   }
 }
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref())

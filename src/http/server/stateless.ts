@@ -4,7 +4,7 @@ import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type Request
 import type { McpError } from '../../protocol/errors.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
 import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
-import type { Answering, Service } from '../../protocol/interfaces/service.ts'
+import type { Answering, Sender, Service } from '../../protocol/interfaces/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { checkVersionHeader, route } from '../../revisions/route.ts'
@@ -104,6 +104,7 @@ class StatelessAnswer implements ReplyOwner {
   readonly #body: BodyMemory
   readonly #isListen: boolean
   #answering: Answering | undefined
+  #sender: Sender | undefined
   #isGone = false
   #isOver = false
   #isAbandoned = false
@@ -120,7 +121,8 @@ class StatelessAnswer implements ReplyOwner {
     reply.onGone = this.#onGone
     const outlet = new ReplyOutlet(reply, accepts, this, access, body)
     const { canListen, service, valuesOf } = this.#options
-    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values: valuesOf?.(this.#usage) }
+    const sender: Sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values: valuesOf?.(this.#usage) }
+    this.#sender = sender
     this.#answering = service.answer(message, outlet, sender)
     if (this.#isGone) this.#cancel()
   }
@@ -175,7 +177,9 @@ class StatelessAnswer implements ReplyOwner {
       inFlight.unabandon(this.#usage)
       this.#body.release()
     }
-    answering.cancel(new DOMException('The client disconnected', 'AbortError'))
+    const isCut = this.#options.open.isClosed
+    if (isCut && this.#sender) this.#sender.cause = 'shutdown'
+    answering.cancel(new DOMException(isCut ? 'The server was closed' : 'The client disconnected', 'AbortError'))
   }
 }
 

@@ -101,9 +101,18 @@ export interface Channel {
   ping(timeoutMs: number): Promise<void>
   /** Accepts no new requests. Resolves when the open ones are over. */
   drain(): Promise<void>
-  /** Aborts the open requests and ends the session. */
-  close(reason: string): void
+  /**
+   * Aborts the open requests and ends the session.
+   * @param cause why the server ends the requests. Undefined: the client ends them
+   */
+  close(reason: string, cause?: EndCause): void
 }
+
+/**
+ * Why a server ends a request that has no result: another replica may run it, because this one has lost its lease; the store cannot be used; or
+ * the server ends.
+ */
+export type EndCause = 'replica_lost' | 'store_down' | 'shutdown'
 
 /** The sender of a request that belongs to no session, and the version it uses. */
 export interface Sender {
@@ -115,6 +124,8 @@ export interface Sender {
   canListen?: boolean
   /** Where replicas keep the outcomes of rounds. Undefined: a repeated round runs again. */
   values?: SharedValues | undefined
+  /** Set by the transport before it cancels the request because the server ends it. */
+  cause?: EndCause
 }
 
 /** A request without a session while it is being answered. */

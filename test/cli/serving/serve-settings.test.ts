@@ -97,7 +97,9 @@ test('standard error is JSON with the reference of an error, and a server limit 
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
   await expect.poll(lines).toContainEqual(expect.objectContaining({ outcome: 'tool_error', reference }))
-  expect(lines()).toContainEqual(expect.objectContaining({ level: 'error', message: expect.stringMatching(`${reference}.*two\nlines`) }))
+  expect(lines()).toContainEqual(
+    expect.objectContaining({ level: 'error', message: expect.stringMatching(`${reference}.*two\\\\nlines\n {4}at `) }),
+  )
   expect((await askModern(url, callTool('pid'))).message).toHaveProperty('result')
   expect((await askModern(url, callTool('pid'))).message.error?.data).toMatchObject({ limit: 'toolCalls' })
   expect((await http(`${url}/server-card`, GET)).message).toMatchObject({ name: 'com.example/greeter', version: '1.0.0' })
@@ -200,7 +202,7 @@ test('lines of requests as text are one line each, whatever a client sends', asy
   // What the caller saw, to find it.
   await expect.poll(said).toMatch(/^\S+Z warn tools\/call fails tool_error reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
   await expect.poll(said).toMatch(/^\S+Z warn tools\/call none error code -32602 [\d.]+ ms 127\.0\.0\.1$/m)
-  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 PUT \/mcp 127\.0\.0\.1$/m)
   expect(said()).not.toContain('\u001b[2J')
 })
 

@@ -150,6 +150,19 @@ describe('secrets', () => {
     expect(await problemsOf({ file: `keys: [${KEY}\nport: 1` })).not.toContain(KEY)
   })
 
+  test('a wrong line of API keys is named by its number, without a part of it, and comments are no keys', async () => {
+    const good = `# the callers\n\n ci=${KEY}\n  # ops=${KEY}\nops = ${KEY}=\n`
+    expect((await settingsOf({ flags: { apiKeysFile: 'good' }, files: { good } })).get('apiKeys')).toEqual([`ci=${KEY}`, `ops = ${KEY}=`])
+    const told = (text: string): Promise<string> => problemsOf({ flags: { apiKeysFile: 'k1' }, files: { k1: text } })
+    const expected = '--api-keys-file (k1): apiKeys must be a list of name=key, with 16 to 1024 characters in each key'
+    expect(await told(`\n# callers\nci=${KEY}\nops=hunter2\n`)).toBe(`${expected}; line 4 has a key of 7 characters`)
+    expect(await told(`ci=${KEY}\n${KEY}\n`)).toBe(`${expected}; line 2 is not name=key`)
+    expect(await told(`=${KEY}\n`)).toBe(`${expected}; line 1 has no name before the "="`)
+    expect(await told('# nobody yet\n')).toBe(expected)
+    expect(await problemsOf({ env: { PORTICO_API_KEYS: `ci=${KEY},ops=hunter2` } })).toMatch(/; entry 2 has a key of 7 characters$/)
+    expect(await problemsOf({ file: `apiKeys: [ci=${KEY}, 5]` })).toMatch(/; entry 2 is not name=key$/)
+  })
+
   test('are given once', async () => {
     expect(await problemsOf({ env: { PORTICO_KEYS: KEY, PORTICO_KEYS_FILE: 'x' } })).toBe(
       'PORTICO_KEYS_FILE: PORTICO_KEYS gives the same setting; remove one of them',

@@ -50,6 +50,19 @@ for (const revision of FORMS)
       expect((await (await client.resumeTask(task.id as string)).result()).content).toEqual([{ type: 'text', text: 'done' }])
     })
 
+    test('a loop over a handle that is returned ends at once, and the task goes on', async () => {
+      const { server, go } = taskServer({ pollIntervalMs: 20 })
+      const client = await connected(server, { revision })
+      const task = await client.callTask('work')
+      const loop = task[Symbol.asyncIterator]()
+      expect(await loop.next()).toMatchObject({ value: { status: 'working' } })
+      const next = loop.next()
+      expect(await loop.return?.()).toMatchObject({ done: true })
+      expect(await next).toMatchObject({ done: true })
+      go.open('done')
+      expect((await task.result()).content).toEqual([{ type: 'text', text: 'done' }])
+    })
+
     test('a call that takes too long names the limit that was given', async () => {
       const client = await connected(taskServer({ pollIntervalMs: 20 }).server, { revision })
       const message = 'The task did not end within 1000 ms (maxTotalMs, or limits.maxTaskMs)'

@@ -61,6 +61,8 @@ describe('requests at the same time', () => {
     expect(onRefused).toHaveBeenCalledWith({
       status: 503,
       reason: expect.stringContaining('maxInFlight'),
+      httpMethod: 'POST',
+      path: '/mcp',
       limit: 'maxInFlight',
       address: '127.0.0.1',
     })
@@ -560,7 +562,8 @@ describe('what one request may hold', () => {
       if (status === 200) continue
       expect(answer.headers.connection).toBe('close')
       expect(answer.message.error).toMatchObject({ code: -32600, message: 'The message is longer than 2000 bytes (limits.maxBodyBytes)' })
-      expect(onRefused).toHaveBeenCalledWith({ status: 413, reason: expect.any(String), limit: 'maxBodyBytes', address: '127.0.0.1' })
+      const where = { httpMethod: 'POST', path: '/mcp', address: '127.0.0.1' }
+      expect(onRefused).toHaveBeenCalledWith({ status: 413, reason: expect.any(String), limit: 'maxBodyBytes', ...where })
     }
   })
 })

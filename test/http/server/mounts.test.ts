@@ -6,7 +6,7 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type HttpHandler, type HttpOptions, httpHandler } from '../../../src/http/index.ts'
-import { http, portOf } from '../../support/http-requests.ts'
+import { http, portOf, rawHttp } from '../../support/http-requests.ts'
 import {
   askModern,
   byHeader,
@@ -21,6 +21,7 @@ import {
   WATCHED,
 } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
+import { rawRequest } from '../../support/raw-request.ts'
 import { selfSigned } from '../../support/self-signed.ts'
 
 const USUAL_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -215,6 +216,48 @@ test('a body that was read by other middleware and not passed on is an empty mes
   const send = await at(createNodeServer(app.all('/mcp', handler.node)))
   const answer = await ask(send, callTool('hi'))
   expect([answer.status, ((await answer.json()) as Message).error.code]).toEqual([400, -32700])
+})
+
+describe('health and metrics of a mounted handler', () => {
+  const OPTIONS: HttpOptions = { health: true, metrics: true, authenticate: byHeader, limits: { failedLogins: false } }
+  const OPERATIONS = ['/healthz', '/readyz', '/metrics']
+  const isShown = (text: string): boolean => /portico_requests|"status":"ok"|^HTTP\/1\.1 200/.test(text)
+
+  test('are at their own paths only, whatever reads the target before the handler', async () => {
+    const handler = httpHandler(testServer(), { ...OPTIONS, allowedHosts: ['127.0.0.1'] })
+    onTestFinished(() => handler.close())
+    const app = express()
+      .all('/mcp', handler.node)
+      .use('/below', handler.node)
+      .all([...OPERATIONS], handler.node)
+    const servers = [createNodeServer(app), createNodeServer(handler.node)]
+    const routed = OPERATIONS.flatMap((path) => [
+      ...[`/mcp#${path}`, `/mcp?x#${path}`, `/MCP/#${path}`, `/below${path}`, `/below/${path}`, `/below#${path}`, `/below/x/..${path}`],
+      ...[`/below${path.replace('/', '/%2f')}`, `/below${path}?x`, `/below/..${path}`, `//below${path}`, `/${path}`, `${path}/`],
+      ...[path.toUpperCase(), `${path}#/mcp`, `${path}#/../mcp`, `/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`],
+      ...[`http://127.0.0.1${path}`, `http://127.0.0.1/below${path}`, `http://127.0.0.1#${path}`, `http:/${path}`, `x${path}`],
+    ])
+    for (const server of servers) {
+      await at(server)
+      const ask = (path: string, method: string): Promise<string> =>
+        rawHttp(portOf(server), rawRequest({ method, path, headers: { connection: 'close' } })).closed
+      for (const path of OPERATIONS) expect(isShown(await ask(`${path}?x`, 'GET'))).toBe(true)
+      for (const path of routed)
+        for (const method of ['GET', 'HEAD']) expect([method, path, isShown(await ask(path, method))]).toEqual([method, path, false])
+      expect(await ask('/mcp#/metrics', 'GET')).toMatch(/^HTTP\/1\.1 401/)
+    }
+  })
+
+  test('are at their own paths only with web requests, too', async () => {
+    const handler = httpHandler(testServer(), OPTIONS)
+    onTestFinished(() => handler.close())
+    const app = new Hono().all('/mcp/*', (c) => handler.fetch(c.req.raw))
+    for (const path of OPERATIONS) {
+      expect((await app.request(`http://localhost/mcp${path}`)).status).toBe(401)
+      expect((await app.request(`http://localhost/mcp#${path}`)).status).toBe(401)
+      expect((await handler.fetch(new Request(`http://localhost${path}`))).status).toBe(200)
+    }
+  })
 })
 
 describe('https', () => {

@@ -41,3 +41,10 @@ it('accepts local names on local connections, and the names of the endpoint', ()
   expect(statusOf('anything', '10.1.2.3', { options: { dangerouslyAllowAnyHost: true } })).toBe(200)
   expect(statusOf('anything', '10.1.2.3', { options: { authenticate: () => ({ principal: 'anna' }) } })).toBe(403)
 })
+
+it('accepts only a target that everybody reads as the same path', () => {
+  const options = { dangerouslyAllowAnyHost: true }
+  expect(statusOf('anything', '10.1.2.3', { options, url: '/metrics?x' })).toBe(200)
+  for (const url of ['http://anything/metrics', '/metrics#/../mcp', 'metrics', '*'])
+    expect(statusOf('anything', '10.1.2.3', { options, url })).toBe(403)
+})

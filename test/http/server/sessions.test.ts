@@ -166,6 +166,8 @@ describe('a session of somebody else', () => {
     expect(onRefused).toHaveBeenCalledWith({
       status: 404,
       reason: 'Session not found',
+      httpMethod: 'POST',
+      path: '/mcp',
       principal: expect.any(String),
       address: '127.0.0.1',
     })

@@ -76,7 +76,7 @@ export interface WritableAuditLog extends AuditLog {
 export async function openAuditLog(options: AuditLogOptions): Promise<WritableAuditLog> {
   const { folder, keyFile, anchor, scrub, onWarning, limits, retention } = options
   const all = withDefaults(DEFAULT_AUDIT_LIMITS, limits)
-  checkRetention(retention, folder)
+  await checkRetention(retention, folder, all.segmentBytes)
   return orErrAudit(folder, async () => {
     await privateFolder(folder)
     const key = await withLockFile(join(folder, LOCK_FILE), all, async () => {

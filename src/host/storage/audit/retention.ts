@@ -3,8 +3,11 @@
  * so that a segment which disappears in another way is found.
  */
 
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { privateFolder, readPrivate, removePrivate, writePrivate } from '../../../files/private-file.ts'
+import { asText } from '../../../base/as-text.ts'
+import { codeOf, privateFolder, readPrivate, removePrivate, writePrivate } from '../../../files/private-file.ts'
 import { checkMembers, type Members } from '../../../protocol/check-members.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { RecordBody } from '../../model/audit-record.ts'
@@ -14,9 +17,9 @@ import type { LogKey } from './signing.ts'
 
 /** How long the audit log is kept. Without an age and a size it is kept for ever. */
 export interface AuditRetention {
-  /** Segments whose newest record is older than this are retired. A segment then ends after one day, or after this time if it is shorter. */
+  /** Segments whose newest record is older than this are retired. A segment then ends after one day. At least one day. */
   maxAgeMs?: number
-  /** The oldest segments are retired while the log has more bytes than this. The segment in use always stays. */
+  /** The oldest segments are retired while the log has more bytes than this. The segment in use always stays. At least 16 MiB, the size of a segment. */
   maxBytes?: number
   /** Retired segments are moved to this folder, best on another disk. Default: they are removed. */
   archive?: string
@@ -36,16 +39,17 @@ const MAX_LINE_BYTES = 16 * 1024 * 1024
 const MAX_FILE_BYTES = 256 * 1024 * 1024
 
 /** How long a segment is written to. Only closed segments can be retired. */
-export const segmentMs = ({ maxAgeMs }: AuditRetention): number =>
-  maxAgeMs === undefined ? Number.POSITIVE_INFINITY : Math.min(DAY_MS, maxAgeMs)
+export const segmentMs = ({ maxAgeMs }: AuditRetention): number => (maxAgeMs === undefined ? Number.POSITIVE_INFINITY : DAY_MS)
 
 const MEMBERS: Members<AuditRetention> = { maxAgeMs: 1, maxBytes: 1, archive: 1 }
 
 /**
  * @param folder of the log
- * @throws McpError ERR_DEFINITION for values that would retire everything, or nothing, by mistake
+ * @param segmentBytes the size of a segment
+ * @throws McpError ERR_DEFINITION for values that would retire everything, or nothing, by mistake; ERR_STORE for an archive that cannot be
+ *   used, because retiring begins perhaps months later
  */
-export function checkRetention(retention: AuditRetention | undefined, folder: string): void {
+export async function checkRetention(retention: AuditRetention | undefined, folder: string, segmentBytes: number): Promise<void> {
   if (!retention) return
   checkMembers('auditRetention', retention, MEMBERS)
   for (const name of ['maxAgeMs', 'maxBytes'] as const) {
@@ -57,6 +61,19 @@ export function checkRetention(retention: AuditRetention | undefined, folder: st
     throw new McpError('ERR_DEFINITION', 'auditRetention needs maxAgeMs or maxBytes; leave it out to keep everything')
   if (archive !== undefined && resolve(archive) === resolve(folder))
     throw new McpError('ERR_DEFINITION', 'archive must be another folder than that of the audit log')
+  // A wrong unit would remove a log that somebody needs.
+  if (maxAgeMs !== undefined && maxAgeMs < DAY_MS)
+    throw new McpError('ERR_DEFINITION', `maxAgeMs of the audit log must be at least ${DAY_MS} (a day), not ${maxAgeMs}`)
+  if (maxBytes !== undefined && maxBytes < segmentBytes)
+    throw new McpError('ERR_DEFINITION', `maxBytes of the audit log must be at least ${segmentBytes} (a segment), not ${maxBytes}`)
+  if (archive === undefined) return
+  try {
+    await privateFolder(archive)
+    await access(archive, constants.W_OK)
+  } catch (error) {
+    const why = error instanceof McpError ? error.message : `${archive} cannot be written (${codeOf(error) ?? asText(error)})`
+    throw new McpError('ERR_STORE', `The archive of the audit log: ${why}`, { cause: error })
+  }
 }
 
 /** Chooses the segments to retire. Call it while holding the lock. */

@@ -45,12 +45,12 @@ export class Operations {
     this.#gather = gather
     serve?.(() => this.#ownFamilies())
     if (health) {
-      this.#pages.set('healthz', async () => json(200, { status: 'ok' }))
-      this.#pages.set('readyz', () => this.#ready())
+      this.#pages.set('/healthz', async () => json(200, { status: 'ok' }))
+      this.#pages.set('/readyz', () => this.#ready())
     }
     if (metrics) {
       this.#metrics = new RequestMetrics((name) => service.hasTool(name))
-      this.#pages.set('metrics', (request) => this.#scrape(request))
+      this.#pages.set('/metrics', (request) => this.#scrape(request))
       const { store } = options
       if (store) this.#store = new StoreMetrics(store, () => store.topics.size(SESSIONS))
     }
@@ -72,11 +72,11 @@ export class Operations {
 
   /**
    * Answers a request for health or metrics. These are no requests of the protocol, and are not counted.
-   * @param segment the last part of the path
+   * @param path the whole path, because below the path of an endpoint a caller must authenticate
    * @returns false for all other requests
    */
-  answer(segment: string, request: HttpRequestView, reply: HttpReply): boolean {
-    const page = this.#pages.get(segment)
+  answer(path: string, request: HttpRequestView, reply: HttpReply): boolean {
+    const page = this.#pages.get(path)
     // A POST may be meant for an endpoint of that name.
     if (!page || request.method === 'POST') return false
     const refusal = this.#guard.check(request)
@@ -87,7 +87,7 @@ export class Operations {
           if (!reply.isGone) reply.send(status, { ...headers, ...NOT_KEPT }, body)
         },
         (error: unknown) => {
-          console.error(`portico: /${segment} failed:`, error)
+          console.error(`portico: ${path} failed:`, error)
           send(reply, refuse(500, 'Internal error'))
         },
       )
@@ -122,7 +122,7 @@ export class Operations {
 
   async #scrape(request: HttpRequestView): ReturnType<Page> {
     if (this.#token !== undefined && !isSame(request.header('authorization') ?? '', `Bearer ${this.#token}`)) {
-      const refusal = refuse(401, 'The token of the option metrics is missing or wrong')
+      const refusal = refuse(401, 'The bearer token for metrics is missing or wrong (metrics.token; in portico serve: metricsToken)')
       return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
     }
     const families = [...(await (this.#gather?.() ?? this.#ownFamilies())), ...((await this.#store?.sessions()) ?? [])]

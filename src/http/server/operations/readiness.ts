@@ -1,5 +1,6 @@
 /** Runs the health checks of a handler, within limits of time and rate. */
 
+import { reportError } from '../../../base/report-error.ts'
 import type { HttpCounts } from '../http-counts.ts'
 import type { HttpLimits } from '../options.ts'
 import type { HealthCheck, HealthProblem } from './health.ts'
@@ -67,7 +68,7 @@ export class ReadinessChecks {
       return await Promise.race([check(), late])
     } catch (error) {
       // The text of the error is only for the log: everyone who can reach the path can read the answer.
-      console.error(`portico: the health check ${JSON.stringify(name)} failed:`, error)
+      reportError(`portico: the health check ${JSON.stringify(name)} failed:`, error)
       return { state: 'down', reason: 'The check failed; see the log of the server' }
     } finally {
       clearTimeout(timer)

@@ -108,7 +108,7 @@ export class SessionRequests implements SessionEndpoint {
   }
 
   endAll(reason: string): void {
-    this.#sessions.endAll(reason)
+    this.#sessions.endAll(reason, 'shutdown')
   }
 
   #sessionOf(request: HttpRequestView, principal: string | undefined): HttpSession | Refusal {

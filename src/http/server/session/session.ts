@@ -3,7 +3,7 @@
 import { randomId } from '../../../base/bytes.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Channel } from '../../../protocol/interfaces/service.ts'
+import type { Channel, EndCause } from '../../../protocol/interfaces/service.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage, HeldSession } from '../limits/caller-usage.ts'
 import { busy, type Refusal } from '../refusal.ts'
@@ -116,8 +116,8 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     return now - this.#seenAt >= sessionIdleMs
   }
 
-  close(reason: string): void {
-    this.channel.close(reason)
+  close(reason: string, cause?: EndCause): void {
+    this.channel.close(reason, cause)
     this.#streams?.close()
   }
 

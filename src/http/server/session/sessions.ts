@@ -1,5 +1,6 @@
 /** The sessions of this process: found by id and owner, limited in number, closed when they expire. */
 
+import type { EndCause } from '../../../protocol/interfaces/service.ts'
 import type { CallerUsage, UsageByCaller } from '../limits/caller-usage.ts'
 import type { HttpLimits } from '../options.ts'
 import { busy, type Refusal } from '../refusal.ts'
@@ -53,10 +54,10 @@ export class Sessions {
     return session?.principal === principal ? session : undefined
   }
 
-  end(session: HttpSession, reason: string): void {
+  end(session: HttpSession, reason: string, cause?: EndCause): void {
     this.#sessions.delete(session.id)
     session.usage.sessions.delete(session)
-    session.close(reason)
+    session.close(reason, cause)
     if (this.#sessions.size > 0) return
     this.#stopTending?.()
     this.#stopTending = undefined
@@ -66,8 +67,8 @@ export class Sessions {
     for (const session of this.#sessions.values()) session.breakOff()
   }
 
-  endAll(reason: string): void {
-    for (const session of [...this.#sessions.values()]) this.end(session, reason)
+  endAll(reason: string, cause: EndCause): void {
+    for (const session of [...this.#sessions.values()]) this.end(session, reason, cause)
   }
 
   #tend(): void {

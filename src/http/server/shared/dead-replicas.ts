@@ -1,5 +1,6 @@
 /** Continues the requests of replicas that have ended, or answers them with an error, so that no client waits for ever. */
 
+import { notices } from '../../../base/notices.ts'
 import { counted } from '../../../base/text/counted.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import { callName, lostAnswer, type OpenCall } from './open-call.ts'
@@ -110,7 +111,8 @@ export class DeadReplicas {
     const { runAgain, lost } = counts
     if (runAgain + lost === 0) return
     const again = counted(runAgain, 'request runs', 'requests run')
-    console.error(`portico: took over from replica ${replica}: ${again} again here, ${lost} got the error replica_lost`)
+    const line = `portico: took over from replica ${replica}: ${again} again here, ${lost} got the error replica_lost`
+    notices.write(lost > 0 ? 'warn' : 'info', line)
     this.#onTakenOver(counts)
   }
 }

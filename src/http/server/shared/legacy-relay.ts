@@ -1,6 +1,6 @@
 /** The oldest transport at several replicas: a POST goes to the replica that has the stream of its session. */
 
-import type { Clock, Timer } from '../../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Incoming } from '../../../jsonrpc/message.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
@@ -9,6 +9,7 @@ import type { LegacyRelay, LegacySse } from '../legacy-sse.ts'
 import { type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
 import type { HttpPost } from '../stateless.ts'
+import type { SessionIds } from './session-ids.ts'
 
 /** How long the other replica may take to accept a message. */
 const ANSWER_MS = 5000
@@ -26,12 +27,14 @@ export interface SharedLegacyOptions {
   store: SharedStore
   legacy: LegacySse
   clock: Clock
-  refuse(reply: HttpReply, refusal: Refusal): void
+  ids: SessionIds
+  /** Sends the refusal of a request that needed the store. */
+  later(work: Promise<Refusal | undefined>, reply: HttpReply, message?: Incoming): void
 }
 
 export class SharedLegacy implements LegacyRelay {
   readonly #options: SharedLegacyOptions
-  readonly #waiting = new Map<number, { answer(refusal: Refusal | undefined): void; timer: Timer }>()
+  readonly #waiting = new Map<number, (refusal: Refusal | undefined) => void>()
   readonly #stop: () => void
   #sent = 0
 
@@ -40,55 +43,62 @@ export class SharedLegacy implements LegacyRelay {
     this.#stop = options.store.replica.listen((message) => this.#onMessage(message))
   }
 
-  get replica(): string | undefined {
-    const { replica } = this.#options.store
-    return replica.isHeld ? replica.id : undefined
+  open(principal: string | undefined, reply: HttpReply, connect: (id: string) => Refusal | undefined): void {
+    this.#options.later(this.#open(principal, connect), reply)
   }
 
-  pass(id: string, message: Incoming, { reply, principal, access }: Pick<HttpPost, 'reply' | 'principal' | 'access'>): void {
-    this.#pass(id, message, principal, access)
-      .catch(() => STORE_DOWN)
-      .then((refusal) => {
-        if (refusal) this.#options.refuse(reply, refusal)
-        else if (!reply.isGone) reply.send(202, {})
-      })
+  pass(id: string, message: Incoming, { reply, principal, access, body }: Pick<HttpPost, 'reply' | 'principal' | 'access' | 'body'>): void {
+    body.isInFlight = true
+    const passed = this.#pass(id, message, principal, access).finally(() => body.release())
+    const answered = passed.then((refusal) => {
+      if (!refusal && !reply.isGone) reply.send(202, {})
+      return refusal
+    })
+    this.#options.later(answered, reply, message)
   }
 
   close(): void {
     this.#stop()
-    for (const { answer } of [...this.#waiting.values()]) answer(STORE_DOWN)
+    for (const answer of [...this.#waiting.values()]) answer(STORE_DOWN)
+  }
+
+  async #open(principal: string | undefined, connect: (id: string) => Refusal | undefined): Promise<Refusal | undefined> {
+    const { replica } = this.#options.store
+    const { id, isHeld } = replica
+    if (!isHeld) return STORE_DOWN
+    const sessionId = await this.#options.ids.create(principal, id)
+    // Others may know this replica by another name now, or not at all.
+    return replica.isHeld && replica.id === id ? connect(sessionId) : STORE_DOWN
   }
 
   async #pass(id: string, message: Incoming, principal: string | undefined, access: Access): Promise<Refusal | undefined> {
-    const { replica } = this.#options.store
-    const owner = id.split('.')[1]
-    if (owner === undefined || owner === replica.id) return NOT_FOUND
+    const { store, clock, ids } = this.#options
+    const { replica } = store
+    const [, owner, code] = id.split('.')
+    if (owner === undefined || code === undefined || owner === replica.id) return NOT_FOUND
+    if (!(await ids.isGenuine(id, principal, clock.now()))) return NOT_FOUND
     if (this.#waiting.size >= MAX_WAITING) return STORE_DOWN
-    // The answer comes to this inbox.
-    await replica.join()
     const n = ++this.#sent
-    const answered = new Promise<Refusal | undefined>((resolve) => {
-      const answer = (refusal: Refusal | undefined): void => {
-        this.#waiting.get(n)?.timer.cancel()
-        this.#waiting.delete(n)
-        resolve(refusal)
-      }
-      this.#waiting.set(n, { answer, timer: this.#options.clock.after(ANSWER_MS, () => answer(STORE_DOWN)) })
-    })
-    const notice: LegacyNotice = { kind: 'legacy', from: replica.id, n, id, message, principal, access }
-    const sending = replica.send(owner, JSON.stringify(notice)).then((isThere) => {
-      if (!isThere) this.#waiting.get(n)?.answer(NOT_FOUND)
-    })
-    sending.catch(() => this.#waiting.get(n)?.answer(STORE_DOWN))
-    return answered
+    const answered = new Promise<Refusal | undefined>((resolve) => this.#waiting.set(n, resolve))
+    const timer = clock.after(ANSWER_MS, () => this.#waiting.get(n)?.(STORE_DOWN))
+    try {
+      // The answer comes to this inbox.
+      await replica.join()
+      const notice: LegacyNotice = { kind: 'legacy', from: replica.id, n, id, message, principal, access }
+      // Awaited also when the answer is late: until then the message takes memory.
+      return (await replica.send(owner, JSON.stringify(notice))) ? await answered : NOT_FOUND
+    } finally {
+      timer.cancel()
+      this.#waiting.delete(n)
+    }
   }
 
   #onMessage(message: StoreMessage): void {
     // Other replicas do not find the sessions with the name that this one had. Their clients connect again.
-    if (message.kind === 'lost') return this.#options.legacy.endAll('This replica lost its lease')
+    if (message.kind === 'lost') return this.#options.legacy.endAll('This replica lost its lease', 'replica_lost')
     if (message.kind !== 'message') return
     const notice = JSON.parse(message.json) as LegacyNotice
-    if (notice.kind === 'legacy answer') this.#waiting.get(notice.n)?.answer(notice.refusal)
+    if (notice.kind === 'legacy answer') this.#waiting.get(notice.n)?.(notice.refusal)
     else if (notice.kind === 'legacy') this.#take(notice, message.json.length)
   }
 

@@ -1,5 +1,6 @@
 /** The stream of an answer whose events go to the store first, and then to the client. */
 
+import type { EndCause } from '../../../protocol/interfaces/service.ts'
 import type { Batch, NewEvent } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { EventSink, HttpReply } from '../runtime/request-reply.ts'
@@ -24,9 +25,12 @@ export interface LoggedStreamOwner {
   readonly refusedJson: string
   /** The answer that the client gets if this replica loses its lease before the client has an id to come back with. */
   readonly lostJson: string
-  abort(reason: string): void
-  /** Another replica has continued, or the session has ended: stop the handler. */
-  onFenced(reason: string): void
+  abort(reason: string, cause: EndCause): void
+  /**
+   * Another replica has continued, or the session has ended: stop the handler.
+   * @param cause undefined if the session has ended
+   */
+  onFenced(reason: string, cause?: EndCause): void
   /** Everything is in the store. */
   onWritten(): void
   onUnattended(): void
@@ -112,7 +116,7 @@ export class LoggedStream implements AnswerStream {
     if (this.#isOver) return
     this.#isOver = true
     this.breakOff()
-    this.#owner.onFenced(reason)
+    this.#owner.onFenced(reason, 'shutdown')
     this.#owner.onWritten()
   }
 
@@ -180,7 +184,7 @@ export class LoggedStream implements AnswerStream {
     const { sid, stream, refusedJson: json } = this.#owner
     this.#isLast = true
     this.#waiting = []
-    this.#owner.abort(reason)
+    this.#owner.abort(reason, 'store_down')
     try {
       if (this.#epoch === undefined) throw new Error(reason)
       await this.#append([{ json }], true)
@@ -273,13 +277,13 @@ export class LoggedStream implements AnswerStream {
       this.#sink.write(eventText(this.#owner.lostJson, undefined))
       this.disconnect()
     }
-    this.#stop(reason)
+    this.#stop(reason, 'replica_lost')
   }
 
-  #stop(reason: string): void {
+  #stop(reason: string, cause?: EndCause): void {
     if (this.#isOver) return
     this.#destroy()
-    this.#owner.onFenced(reason)
+    this.#owner.onFenced(reason, cause)
     this.#owner.onWritten()
   }
 }

@@ -1,4 +1,4 @@
-/** Ids of shared sessions. They contain a code that only replicas can make, so a forged or foreign id costs no look-up in the store. */
+/** Ids of all sessions that replicas share. They contain a code that only replicas can make, so a forged or foreign id costs no look-up. */
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { randomId, toBase64Url } from '../../../base/bytes.ts'
@@ -29,22 +29,24 @@ export class SessionIds {
     this.#lifeMs = lifeMs
   }
 
-  async create(principal: string | undefined): Promise<string> {
-    const random = randomId()
-    return `${random}.${await this.#codeOf(random, principal)}`
+  /** @param replica the only one that can serve the session. The id then names it */
+  async create(principal: string | undefined, replica?: string): Promise<string> {
+    const name = replica === undefined ? randomId() : `${randomId()}.${replica}`
+    return `${name}.${await this.#codeOf(name, principal)}`
   }
 
   /** Whether a replica has created the id for this principal. */
   async isGenuine(id: string, principal: string | undefined, now: number): Promise<boolean> {
     const known = JSON.stringify([id, principal])
     if (this.#known.has(known)) return true
-    const [random, code, ...more] = id.split('.')
-    if (random?.length !== 22 || code?.length !== MAC_CHARS || more.length > 0) return false
-    if (!isSame(await this.#codeOf(random, principal), code)) {
+    const dot = id.lastIndexOf('.')
+    const [name, code] = [id.slice(0, dot), id.slice(dot + 1)]
+    if (code.length !== MAC_CHARS) return false
+    if (!isSame(await this.#codeOf(name, principal), code)) {
       // Forged, or another replica has another secret, because the store has lost the first one.
       if (now - this.#renewedAt < LOOK_AGAIN_MS) return false
       await this.renew(now)
-      if (!isSame(await this.#codeOf(random, principal), code)) return false
+      if (!isSame(await this.#codeOf(name, principal), code)) return false
     }
     this.#known.set(known, true)
     return true
@@ -62,9 +64,9 @@ export class SessionIds {
     return true
   }
 
-  async #codeOf(random: string, principal: string | undefined): Promise<string> {
+  async #codeOf(name: string, principal: string | undefined): Promise<string> {
     const key = await this.#ready()
-    const code = await crypto.subtle.sign('HMAC', key, encoder.encode(JSON.stringify([random, principal])))
+    const code = await crypto.subtle.sign('HMAC', key, encoder.encode(JSON.stringify([name, principal])))
     return toBase64Url(new Uint8Array(code)).slice(0, MAC_CHARS)
   }
 

@@ -4,7 +4,7 @@ import { randomId } from '../../../base/bytes.ts'
 import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
 import { read } from '../../../jsonrpc/read.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
-import type { Channel, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
+import type { Channel, EndCause, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
@@ -179,8 +179,9 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     await this.#logged?.record(name, json)
   }
 
-  abort(reason: string): void {
-    this.#channel.close(reason)
+  /** @param cause undefined if the client ends the request */
+  abort(reason: string, cause?: EndCause): void {
+    this.#channel.close(reason, cause)
   }
 
   /** This replica has lost its lease. Nobody goes on with a request without a stream, and its client is connected here. */
@@ -188,13 +189,13 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     if (this.#logged) return this.#logged.fence(reason)
     this.#isFenced = true
     this.#outlet?.answer(this.lostJson, INTERNAL_ERROR)
-    this.abort(reason)
+    this.abort(reason, 'replica_lost')
   }
 
   /** The handler waits for what this replica cannot read. */
   fail(reason: string): void {
     this.#logged?.finish(refusedAnswer(openCallOf(this.#options.message, undefined), reason))
-    this.abort(reason)
+    this.abort(reason, 'store_down')
   }
 
   /** This replica ends. Another one runs the request again if it may; otherwise it is answered with an error. */
@@ -208,7 +209,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
         logged.handOver(reason)
       } else logged.finish(lostAnswer(openCallOf(message, undefined)))
     }
-    this.abort(reason)
+    // A client without a stream is told nothing.
+    this.abort(reason, logged && !restart ? 'replica_lost' : 'shutdown')
     await logged?.written()
   }
 
@@ -269,9 +271,9 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#options.services.inFlight.abandon(this.usage)
   }
 
-  onFenced(reason: string): void {
+  onFenced(reason: string, cause?: EndCause): void {
     this.#isFenced = true
-    this.abort(reason)
+    this.abort(reason, cause)
   }
 
   onWritten(): void {

@@ -1,6 +1,7 @@
 /** Handles POST, GET and DELETE of the revisions with sessions when several replicas serve them. */
 
 import type { Clock, Timer } from '../../../base/clock.ts'
+import { notices } from '../../../base/notices.ts'
 import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
@@ -84,6 +85,8 @@ export class SharedSessions implements SessionEndpoint {
   #timer: Timer | undefined
   #isClosed = false
   #isDraining = false
+  /** The name under which this replica has joined last. */
+  #joinedAs: string | undefined
   #lookedAgainAt = 0
   #lookingAgain: Promise<void> | undefined
 
@@ -131,7 +134,9 @@ export class SharedSessions implements SessionEndpoint {
 
   /** Passes messages of the oldest transport on to other replicas, and takes theirs. */
   relayFor(legacy: LegacySse): LegacyRelay {
-    const relay = new SharedLegacy({ ...this.#options, legacy })
+    const { store, clock } = this.#options
+    const { ids } = this.#entries
+    const relay = new SharedLegacy({ store, clock, ids, legacy, later: (work, reply, message) => this.#later(work, reply, message) })
     this.#stopListening.push(() => relay.close())
     return relay
   }
@@ -198,6 +203,11 @@ export class SharedSessions implements SessionEndpoint {
     if (sid === undefined) return NO_SESSION_ID
     this.#later(this.#end(sid, reply, principal), reply)
     return undefined
+  }
+
+  /** Whether the store has ever accepted this replica. */
+  get hasJoined(): boolean {
+    return this.#joinedAs !== undefined
   }
 
   release(): void {
@@ -332,8 +342,18 @@ export class SharedSessions implements SessionEndpoint {
 
   async #joinAndCheck(): Promise<void> {
     await this.#store.replica.join()
+    this.#noteName()
     const fault = await this.#entries.ids.faultAtStart()
     if (fault !== undefined) this.#report(fault)
+  }
+
+  /** The other replicas name this one in their logs when they take over what it left. It has another name after it lost its lease. */
+  #noteName(): void {
+    const { id, isHeld } = this.#store.replica
+    if (!isHeld || id === this.#joinedAs) return
+    this.#joinedAs = id
+    // A store that holds no values outside of this machine has replicas of one process, or workers of one: they have one log.
+    if (this.#store.useKeys) notices.write('info', `portico: this replica is ${id}`)
   }
 
   /** Looks for replicas that died, and for what messages may have failed to say. */
@@ -342,6 +362,8 @@ export class SharedSessions implements SessionEndpoint {
     const { leaseMs } = this.#store.replica
     // Replicas do not look at the same moment.
     this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * fraction()), () => {
+      // A request may have joined since.
+      this.#noteName()
       if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
       // Not awaited: a long takeover must not delay what clients of this replica wait for.
       this.#dead.look().catch((error: unknown) => this.#report(error))

@@ -39,6 +39,7 @@ export class OpenStreams {
   /** The number of standing streams, which belong to no request, and the listeners for its return to zero. */
   #standing = 0
   #isEnding = false
+  #isClosed = false
   readonly #onNoneStanding: (() => void)[] = []
   readonly #chores = new Set<() => void>()
   /** Requests whose answers become streams when they take too long. */
@@ -60,6 +61,11 @@ export class OpenStreams {
   /** True once no more standing streams are opened. */
   get isEnding(): boolean {
     return this.#isEnding
+  }
+
+  /** True once the server cuts what is in progress. */
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** The time of the last tick: at most one second old while the timer runs, older while nothing is watched. */
@@ -115,6 +121,7 @@ export class OpenStreams {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#timer?.cancel()
     this.#timer = undefined
     for (const sink of [...this.#streams.keys()]) {

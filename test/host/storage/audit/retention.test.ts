@@ -1,6 +1,6 @@
 /** Old segments of a log are archived or removed, and verifying finds every other loss. */
 
-import { appendFileSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { AuditRecord, RecordBody } from '../../../../src/host/model/audit-record.ts'
@@ -122,13 +122,36 @@ describe('retention', () => {
 
   test('refuses its own folder as the archive', async () => {
     const folder = join(newFolder(), 'log')
-    const retention = { maxBytes: 5, archive: `${folder}/../log/` }
+    const retention = { maxBytes: 1e9, archive: `${folder}/../log/` }
     await expect(openAuditLog({ folder, retention })).rejects.toThrow('archive must be another folder than that of the audit log')
   })
 
   test('refuses values that would retire everything', async () => {
     for (const retention of [{ maxAgeMs: 0 }, { maxBytes: -1 }, { maxBytes: Number.NaN }])
       await expect(openAuditLog({ folder: join(newFolder(), 'log'), retention })).rejects.toMatchObject({ code: 'ERR_DEFINITION' })
+  })
+
+  test('refuses an age under a day and a size under a segment, which a wrong unit gives', async () => {
+    const opened = (retention: object) => openAuditLog({ folder: join(newFolder(), 'log'), retention })
+    await expect(opened({ maxAgeMs: 24 * HOUR - 1 })).rejects.toThrow(
+      'maxAgeMs of the audit log must be at least 86400000 (a day), not 8639',
+    )
+    await expect(opened({ maxBytes: 2_000 })).rejects.toThrow('maxBytes of the audit log must be at least 16777216 (a segment), not 2000')
+  })
+
+  test('refuses an archive that others can read when it opens, and not when something is due', async () => {
+    const base = newFolder()
+    const archive = join(base, 'old')
+    mkdirSync(archive, { mode: 0o755 })
+    chmodSync(archive, 0o755)
+    const options = { folder: join(base, 'log'), retention: { maxAgeMs: 90 * 24 * HOUR, archive } }
+    const refused = { code: 'ERR_STORE', message: expect.stringMatching(/^The archive of the audit log: .*chmod 700/) }
+    await expect(openAuditLog(options)).rejects.toMatchObject(refused)
+    writeFileSync(join(base, 'file'), '')
+    const blocked = { ...options, retention: { ...options.retention, archive: join(base, 'file', 'old') } }
+    await expect(openAuditLog(blocked)).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('cannot be used') })
+    chmodSync(archive, 0o700)
+    await (await openAuditLog(options)).close()
   })
 
   test('writes the outcome of an action whose intent was retired', async () => {
@@ -143,12 +166,14 @@ describe('retention', () => {
 
   test('removes nothing and reports it if the archive cannot be written', async () => {
     const warnings: string[] = []
-    const blocked = join(newFolder(), 'file')
-    writeFileSync(blocked, '')
-    const folder = await written(40, {
-      retention: { maxBytes: 5_000, archive: join(blocked, 'archive') },
-      onWarning: (text) => warnings.push(text),
-    })
+    const archive = join(newFolder(), 'archive')
+    const folder = join(newFolder(), 'log')
+    const retention = { maxBytes: 5_000, archive }
+    const log = await openAuditLog({ folder, limits: SMALL, retention, onWarning: (text) => warnings.push(text) })
+    rmSync(archive, { recursive: true })
+    writeFileSync(archive, '')
+    await call(log, 40)
+    await log.close()
     expect(segmentsOf(folder)[0]).toBe('audit-000001.jsonl')
     expect(warnings[0]).toContain('Old segments of the audit log could not be retired')
     expect(await verifyAudit(folder)).toMatchObject({ ok: true, retired: 0 })

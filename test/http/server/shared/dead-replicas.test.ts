@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../../../src/base/clock.ts'
+import { notices } from '../../../../src/base/notices.ts'
 import { DeadReplicas, type TakenOverCounts } from '../../../../src/http/server/shared/dead-replicas.ts'
 import type { LateEnd } from '../../../../src/http/server/shared/late-ends.ts'
 import type { ReplicaServices } from '../../../../src/http/server/shared/replica-services.ts'
@@ -16,7 +17,8 @@ type Restarted = Awaited<ReturnType<RunningCalls['restart']>>
 
 /** Looks once. The name of each stream says what becomes of it: how its restart ends, then what the store says to the error. */
 async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (Appended | 'refused')?][]][], isHeld = true) {
-  const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const lines: string[] = []
+  vi.spyOn(notices, 'write').mockImplementation((level, line) => void lines.push(`${level} ${line}`))
   const claims = parts.map(
     ([replica, streams]): DeadReplica => ({
       replica,
@@ -50,7 +52,7 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (
   }
   const dead = new DeadReplicas(services, { restart } as unknown as RunningCalls, (counts) => counted.push({ ...counts }))
   const failure = await dead.look().catch((error: Error) => error.message)
-  return { failure, counted, late, lines: lines.mock.calls.map(([line]) => line as string) }
+  return { failure, counted, late, lines }
 }
 
 const ADDED: Appended = { positions: ['1-1'], reader: undefined }
@@ -62,8 +64,8 @@ test('a replica that had more requests than are claimed at once is told and coun
     ['b', [['runAgain']]],
   ])
   expect(lines).toEqual([
-    'portico: took over from replica a: 2 requests run again here, 1 got the error replica_lost',
-    'portico: took over from replica b: 1 request runs again here, 0 got the error replica_lost',
+    'warn portico: took over from replica a: 2 requests run again here, 1 got the error replica_lost',
+    'info portico: took over from replica b: 1 request runs again here, 0 got the error replica_lost',
   ])
   expect(counted).toEqual([
     { runAgain: 2, lost: 1 },

@@ -2,6 +2,7 @@
 
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
+import type { RequestRecord } from '../../../../src/observability/index.ts'
 import { redis } from '../../../../src/redis/index.ts'
 import type { DeadReplica } from '../../../../src/store/index.ts'
 import { tcpProxy } from '../../../redis/tcp-proxy.ts'
@@ -21,6 +22,7 @@ test.each(STREAMABLE)('in %s handlers abort before others take over, and every c
   const stores = [redis(`redis://127.0.0.1:${proxy.port}`, options), redis(redisServer.url, options)] as const
   const claims: Promise<DeadReplica | undefined>[] = []
   let begun = 0
+  const records: RequestRecord[] = []
   const isHanging = gate()
   const { urls } = await serveReplicas(
     () => {
@@ -40,7 +42,7 @@ test.each(STREAMABLE)('in %s handlers abort before others take over, and every c
       })
       return own
     },
-    { count: 2, stores: [...stores] },
+    { count: 2, stores: [...stores], onRequest: (record) => records.push(record) },
   )
   const session = await openSession(urls[0] as string, version)
   const quiet = session.ask({ ...callTool('wait'), id: 1 })
@@ -54,6 +56,10 @@ test.each(STREAMABLE)('in %s handlers abort before others take over, and every c
   expect(await quiet).toMatchObject({ status: 200, message: { id: 1, error: lost } })
   expect(await (await late).messages()).toMatchObject([{ id: 3, error: lost }])
   expect(await stream.ended).toBe('cut')
+  // Nothing has the outcome of a call that its client cancelled.
+  const calls = records.filter(({ method }) => method === 'tools/call')
+  expect(calls).toHaveLength(3)
+  for (const call of calls) expect(call).toMatchObject({ outcome: 'error', code: -32603, reason: 'replica_lost' })
   expect(await Promise.all(claims)).toEqual([undefined, undefined])
   const resumed = await sessionAt(urls[1] as string, session.id, session.headers).listen(
     stream.events.filter(({ data }) => data).at(-1)?.id,

@@ -1,0 +1,24 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { notices } from '../../../src/base/notices.ts'
+import { consoleLines } from '../../../src/cli/serving/console-lines.ts'
+import type { Output } from '../../../src/cli/shared-terminal.ts'
+
+test('each line of JSON has the level of what was said', () => {
+  const stream = new PassThrough()
+  const before = notices.write
+  const end = consoleLines({ stream } as unknown as Output)
+  console.error('a fault')
+  console.warn('a %s', 'warning')
+  notices.write('info', '100 %s of a notice')
+  notices.write('warn', 'a doubt')
+  end()
+  expect(notices.write).toBe(before)
+  const lines = String(stream.read()).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { level: 'error', message: 'a fault' },
+    { level: 'warn', message: 'a warning' },
+    { level: 'info', message: '100 %s of a notice' },
+    { level: 'warn', message: 'a doubt' },
+  ])
+})
