@@ -8,7 +8,7 @@ import { connect } from '../../src/index.ts'
 import { redis } from '../../src/redis/index.ts'
 import { keyRing, type Server } from '../../src/server/index.ts'
 import type { SharedStore } from '../../src/store/index.ts'
-import { callTool, type HttpSession, openSession, sessionAt, testServer, until, WATCHED } from '../support/http-service.ts'
+import { callTool, type HttpSession, openSession, sessionAt, storedName, testServer, until, WATCHED } from '../support/http-service.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { type Replicas, serveReplicas } from '../support/replicas.ts'
 
@@ -183,7 +183,7 @@ test('many notices of a replica with other keys do not keep a client with a posi
   before.destroy()
   for (const uri of uris.slice(1, -1)) await changed(1, uri)
   const { cli } = await server()
-  const log = (await cli('--scan', '--pattern', `*{${session.id}}:log:0`)).trim()
+  const log = (await cli('--scan', '--pattern', `*{${storedName(session)}}:log:0`)).trim()
   await until(async () => (await cli('LLEN', log)) === '71')
   await changed(0, 'note://last')
   await until(async () => (await cli('LLEN', log)) === '72')
@@ -199,7 +199,7 @@ test('a client hears of a change although a replica with other keys told it firs
   const { urls, servers } = await replicasWith([OLD], [NEW])
   const session = await openSession(urls[0] as string, '2025-11-25')
   const { cli } = await server()
-  const length = async (): Promise<string> => cli('LLEN', (await cli('--scan', '--pattern', `*{${session.id}}:log:0`)).trim())
+  const length = async (): Promise<string> => cli('LLEN', (await cli('--scan', '--pattern', `*{${storedName(session)}}:log:0`)).trim())
   servers[1]?.tool('more', {}, () => 'more')
   await until(async () => (await length()) === '1')
   servers[0]?.tool('more', {}, () => 'more')
@@ -214,7 +214,7 @@ test('a replica that cannot open an event of a stream does not stay its reader',
   await stream.message()
   expect((await session.listen(stream.events[0]?.id)).status).toBe(503)
   const { cli } = await server()
-  const kept = (await cli('--scan', '--pattern', `*{${session.id}}:stream:*`)).trim()
+  const kept = (await cli('--scan', '--pattern', `*{${storedName(session)}}:stream:*`)).trim()
   expect(await cli('HMGET', kept, 'reader', 'number')).toBe('')
 })
 

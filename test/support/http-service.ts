@@ -153,6 +153,9 @@ export interface HttpSession {
   end(): Promise<HttpAnswer>
 }
 
+/** What a store calls the session: its id without the code. */
+export const storedName = ({ id }: HttpSession): string => id.slice(0, id.lastIndexOf('.'))
+
 /** What a client says to open a session. */
 export const initializeMessage = (revision: string, capabilities: Message = {}): Message => ({
   jsonrpc: '2.0',

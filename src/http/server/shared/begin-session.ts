@@ -29,7 +29,7 @@ export async function beginSession(
   const caller = `caller ${usage.kind} ${usage.key}`
   const crowded = await entries.checkRoom(usage, caller)
   if (crowded) return about(crowded, message.id)
-  const sid = await entries.ids.create(principal)
+  const { id, name: sid } = await entries.ids.create(principal)
   let state: SessionState | undefined
   const shared = {
     state: undefined,
@@ -46,7 +46,7 @@ export async function beginSession(
   const keep = async (begun: SessionState, json: string): Promise<Refusal | undefined> => {
     const record: SessionRecord = { principal, eventName: randomId().slice(0, 12), caller, state: begun }
     await entries.begin(sid, record)
-    const headers = { 'mcp-session-id': sid }
+    const headers = { 'mcp-session-id': id }
     if (reply.isGone) await entries.forget(sid, record)
     else if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
     else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))

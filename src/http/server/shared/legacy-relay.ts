@@ -66,9 +66,9 @@ export class SharedLegacy implements LegacyRelay {
     const { replica } = this.#options.store
     const { id, isHeld } = replica
     if (!isHeld) return STORE_DOWN
-    const sessionId = await this.#options.ids.create(principal, id)
+    const created = await this.#options.ids.create(principal, id)
     // Others may know this replica by another name now, or not at all.
-    return replica.isHeld && replica.id === id ? connect(sessionId) : STORE_DOWN
+    return replica.isHeld && replica.id === id ? connect(created.id) : STORE_DOWN
   }
 
   async #pass(id: string, message: Incoming, principal: string | undefined, access: Access): Promise<Refusal | undefined> {
@@ -76,7 +76,7 @@ export class SharedLegacy implements LegacyRelay {
     const { replica } = store
     const [, owner, code] = id.split('.')
     if (owner === undefined || code === undefined || owner === replica.id) return NOT_FOUND
-    if (!(await ids.isGenuine(id, principal, clock.now()))) return NOT_FOUND
+    if ((await ids.nameIn(id, principal, clock.now())) === undefined) return NOT_FOUND
     if (this.#waiting.size >= MAX_WAITING) return STORE_DOWN
     const n = ++this.#sent
     const answered = new Promise<Refusal | undefined>((resolve) => this.#waiting.set(n, resolve))

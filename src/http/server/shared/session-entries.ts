@@ -45,8 +45,9 @@ export class SessionEntries {
   }
 
   /** Reads the session and, with `call`, registers the request. Sessions of others look as if they did not exist. */
-  async enter(sid: string, principal: string | undefined, call?: string): Promise<ReadSession | Refusal> {
-    if (!(await this.ids.isGenuine(sid, principal, this.#options.clock.now()))) return NOT_FOUND
+  async enter(id: string, principal: string | undefined, call?: string): Promise<ReadSession | Refusal> {
+    const sid = await this.ids.nameIn(id, principal, this.#options.clock.now())
+    if (sid === undefined) return NOT_FOUND
     const max = this.#options.limits.maxInFlightPerSession
     const entered = await this.#store.sessions.enter(sid, call, max)
     switch (entered) {

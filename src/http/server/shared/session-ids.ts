@@ -1,4 +1,7 @@
-/** Ids of all sessions that replicas share. They contain a code that only replicas can make, so a forged or foreign id costs no look-up. */
+/**
+ * Ids of all sessions that replicas share: a name and a code. Only replicas can make the code, so a forged or foreign id costs no look-up.
+ * The store knows the name alone, so nobody can read the ids of sessions there.
+ */
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import { randomId, toBase64Url } from '../../../base/bytes.ts'
@@ -30,26 +33,26 @@ export class SessionIds {
   }
 
   /** @param replica the only one that can serve the session. The id then names it */
-  async create(principal: string | undefined, replica?: string): Promise<string> {
+  async create(principal: string | undefined, replica?: string): Promise<{ id: string; name: string }> {
     const name = replica === undefined ? randomId() : `${randomId()}.${replica}`
-    return `${name}.${await this.#codeOf(name, principal)}`
+    return { id: `${name}.${await this.#codeOf(name, principal)}`, name }
   }
 
-  /** Whether a replica has created the id for this principal. */
-  async isGenuine(id: string, principal: string | undefined, now: number): Promise<boolean> {
-    const known = JSON.stringify([id, principal])
-    if (this.#known.has(known)) return true
+  /** The name in an id that a replica has created for this principal. Undefined: the id is forged, or belongs to another caller. */
+  async nameIn(id: string, principal: string | undefined, now: number): Promise<string | undefined> {
     const dot = id.lastIndexOf('.')
     const [name, code] = [id.slice(0, dot), id.slice(dot + 1)]
-    if (code.length !== MAC_CHARS) return false
+    const known = JSON.stringify([id, principal])
+    if (this.#known.has(known)) return name
+    if (code.length !== MAC_CHARS) return undefined
     if (!isSame(await this.#codeOf(name, principal), code)) {
       // Forged, or another replica has another secret, because the store has lost the first one.
-      if (now - this.#renewedAt < LOOK_AGAIN_MS) return false
+      if (now - this.#renewedAt < LOOK_AGAIN_MS) return undefined
       await this.renew(now)
-      if (!isSame(await this.#codeOf(name, principal), code)) return false
+      if (!isSame(await this.#codeOf(name, principal), code)) return undefined
     }
     this.#known.set(known, true)
-    return true
+    return name
   }
 
   /** Keeps the secret in the store while this replica lives. If the store has another one, that one counts. False: there was nothing to keep. */

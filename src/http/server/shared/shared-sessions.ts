@@ -151,14 +151,14 @@ export class SharedSessions implements SessionEndpoint {
     const { service, options, inFlight } = this.#options
     const fault = checkSessionHeaders(message, request, service, options.requireMcpHeaders === true)
     if (fault) return fault
-    const sid = request.header('mcp-session-id')
-    const isHandshake = sid === undefined && message.kind === 'request' && message.method === 'initialize'
-    if (sid === undefined && !isHandshake) return checkShape(message) ?? NO_SESSION_ID
+    const id = request.header('mcp-session-id')
+    const isHandshake = id === undefined && message.kind === 'request' && message.method === 'initialize'
+    if (id === undefined && !isHandshake) return checkShape(message) ?? NO_SESSION_ID
     if (!expectsAnswer(message)) {
       // Counted until the store has it. The place of a request is not needed.
       body.isInFlight = true
       this.#later(
-        this.#take(sid as string, message, post).finally(() => body.release()),
+        this.#take(id as string, message, post).finally(() => body.release()),
         reply,
         message,
       )
@@ -166,7 +166,7 @@ export class SharedSessions implements SessionEndpoint {
     }
     const full = inFlight.enter(usage, body)
     if (full) return about(full, idOf(message))
-    const work = sid === undefined ? this.#begin(message as RequestMessage, post) : this.#call(sid, message, post)
+    const work = id === undefined ? this.#begin(message as RequestMessage, post) : this.#call(id, message, post)
     // A refusal or an error means that nothing runs.
     const counted = work.then(
       (refusal) => {
@@ -185,11 +185,11 @@ export class SharedSessions implements SessionEndpoint {
   get(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     const version = checkSessionVersion(request, this.#options.service)
     if (version) return version
-    const sid = request.header('mcp-session-id')
-    if (sid === undefined) return NO_SESSION_ID
+    const id = request.header('mcp-session-id')
+    if (id === undefined) return NO_SESSION_ID
     if (!acceptsOf(request.header('accept')).events) return NO_EVENTS
     const reading = async (): Promise<Refusal | undefined> => {
-      const session = await this.#entries.enter(sid, principal)
+      const session = await this.#entries.enter(id, principal)
       return 'status' in session ? session : this.#readers.read(session, request, reply, this.#isDraining)
     }
     this.#later(reading(), reply)
@@ -199,9 +199,9 @@ export class SharedSessions implements SessionEndpoint {
   delete(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     const version = checkSessionVersion(request, this.#options.service)
     if (version) return version
-    const sid = request.header('mcp-session-id')
-    if (sid === undefined) return NO_SESSION_ID
-    this.#later(this.#end(sid, reply, principal), reply)
+    const id = request.header('mcp-session-id')
+    if (id === undefined) return NO_SESSION_ID
+    this.#later(this.#end(id, reply, principal), reply)
     return undefined
   }
 
@@ -258,9 +258,9 @@ export class SharedSessions implements SessionEndpoint {
     )
   }
 
-  async #call(sid: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
+  async #call(id: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
     const name = message.kind === 'request' ? callName(message.id) : undefined
-    const session = await this.#entries.enter(sid, post.principal, name)
+    const session = await this.#entries.enter(id, post.principal, name)
     if ('status' in session) return session
     this.#calls.start(session, message, post)
     return undefined
@@ -273,8 +273,8 @@ export class SharedSessions implements SessionEndpoint {
   }
 
   /** Handles messages that get no answer. */
-  async #take(sid: string, message: Incoming, { reply, principal }: HttpPost): Promise<Refusal | undefined> {
-    const session = await this.#entries.enter(sid, principal)
+  async #take(id: string, message: Incoming, { reply, principal }: HttpPost): Promise<Refusal | undefined> {
+    const session = await this.#entries.enter(id, principal)
     if ('status' in session) return session
     const fault = checkShape(message) ?? checkBatch(message, session.record.state.version)
     if (fault) return fault
@@ -283,9 +283,10 @@ export class SharedSessions implements SessionEndpoint {
     return undefined
   }
 
-  async #end(sid: string, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
-    const session = await this.#entries.enter(sid, principal)
+  async #end(id: string, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
+    const session = await this.#entries.enter(id, principal)
     if ('status' in session) return session
+    const { sid } = session
     await this.#entries.forget(sid, session.record)
     this.#options.service.onSessionEnd?.(session.record.state)
     this.#close(sid)
