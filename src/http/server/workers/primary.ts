@@ -3,6 +3,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
+import { asText } from '../../../base/as-text.ts'
 import { ProcessMetrics } from '../../../observability/metrics/process-metrics.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
@@ -128,11 +129,21 @@ export class Primary implements Closable {
   }
 
   #fork(place: Place): void {
-    const worker = cluster.fork({ ...this.#env })
-    place.worker = worker
     place.startedAt = performance.now()
     place.unanswered = 0
     place.killedFor = undefined
+    let worker: Worker
+    try {
+      worker = cluster.fork({ ...this.#env })
+    } catch (error) {
+      return this.#onNotSpawned(place, error)
+    }
+    // Without a process there is an error, and never an exit.
+    if (worker.process.pid === undefined) {
+      worker.once('error', (error) => this.#onNotSpawned(place, error))
+      return
+    }
+    place.worker = worker
     place.timer = setTimeout(() => this.#kill(place, `it did not listen within ${START_MS / 1000} s`), START_MS).unref()
     if (this.#store) {
       serveStore(this.#store.another(), {
@@ -186,11 +197,22 @@ export class Primary implements Closable {
     place.isListening = false
     if (this.#isClosing) return
     if (this.#isStarting) return this.#onStart(new McpError('ERR_SPAWN', `Worker ${number} did not start: ${how}. Its output may say more`))
-    const delayMs = place.delay.next(performance.now() - place.startedAt)
-    const then = delayMs === 0 ? 'another one starts' : `another one starts in ${delayMs} ms`
-    console.error(`portico: worker ${number} (process ${worker?.process.pid}) is gone: ${how}; ${then}`)
     this.#restarts++
     this.#tellState()
+    this.#forkAgain(place, `worker ${number} (process ${worker?.process.pid}) is gone: ${how}`)
+  }
+
+  /** The system has no more processes or files for a worker, or has lost its program. */
+  #onNotSpawned(place: Place, error: unknown): void {
+    const what = `${place.number} could not be started: ${asText(error)}`
+    if (this.#isClosing) return
+    if (this.#isStarting) return this.#onStart(new McpError('ERR_SPAWN', `Worker ${what}`, { cause: error }))
+    this.#forkAgain(place, `worker ${what}`)
+  }
+
+  #forkAgain(place: Place, why: string): void {
+    const delayMs = place.delay.next(performance.now() - place.startedAt)
+    console.error(`portico: ${why}; ${delayMs === 0 ? 'another one starts' : `another one starts in ${delayMs} ms`}`)
     place.timer = setTimeout(() => this.#fork(place), delayMs)
   }
 
