@@ -138,7 +138,9 @@ export class Primary implements Closable {
     } catch (error) {
       return this.#onNotSpawned(place, error)
     }
-    // Without a process there is an error, and never an exit.
+    // A message that cannot be sent is dropped: the end of the worker follows.
+    worker.on('error', () => {})
+    // A worker without a process has an error, and never an exit.
     if (worker.process.pid === undefined) {
       worker.once('error', (error) => this.#onNotSpawned(place, error))
       return
@@ -156,8 +158,6 @@ export class Primary implements Closable {
     }
     receiveFrom<ToPrimary>(worker, (message) => this.#receive(place, worker, message))
     worker.once('exit', (code: number | null, signal: string | null) => this.#onExit(place, code, signal))
-    // A message that cannot be sent is dropped: the end of the worker follows.
-    worker.on('error', () => {})
   }
 
   #receive(place: Place, worker: Worker, message: ToPrimary): void {

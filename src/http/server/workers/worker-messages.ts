@@ -49,8 +49,12 @@ interface Envelope<M> {
 
 /** A message to a process that is gone is dropped; its end is noticed elsewhere. */
 export function sendTo<M extends ToPrimary | ToWorker>(side: Side, message: M): void {
-  // Without a function for its outcome, a failure would be an event that ends the process.
-  side.send?.({ portico: message } satisfies Envelope<M>, () => {})
+  try {
+    // Without a function for its outcome, a failure would be an event that ends the process.
+    side.send?.({ portico: message } satisfies Envelope<M>, () => {})
+  } catch {
+    // A worker that could not be spawned has no channel.
+  }
 }
 
 export function receiveFrom<M extends ToPrimary | ToWorker>(side: Side, receive: (message: M) => void): void {

@@ -42,9 +42,17 @@ interface Program {
   pids(): Map<number, number>
 }
 
-/** @param whenOver registers what ends it */
-function run(options: object, whenOver: (end: () => Promise<void>) => void = onTestFinished): Omit<Program, 'url'> {
-  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+/**
+ * @param maxFiles how many files each process may have open
+ * @param whenOver registers what ends it
+ */
+function run(
+  { maxFiles, ...options }: { maxFiles?: number; [option: string]: unknown },
+  whenOver: (end: () => Promise<void>) => void = onTestFinished,
+): Omit<Program, 'url'> {
+  const limited = maxFiles === undefined ? [] : ['prlimit', `--nofile=${maxFiles}`]
+  const [command = '', ...args] = [...limited, process.execPath, PROGRAM, JSON.stringify(options)]
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const said: Said[] = []
   let errors = ''
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => said.push(JSON.parse(line) as Said))
@@ -59,7 +67,7 @@ function run(options: object, whenOver: (end: () => Promise<void>) => void = onT
   return { child, said, errors: () => errors, pids }
 }
 
-async function start(options: object, whenOver?: (end: () => Promise<void>) => void): Promise<Program> {
+async function start(options: Parameters<typeof run>[0], whenOver?: (end: () => Promise<void>) => void): Promise<Program> {
   const program = run(options, whenOver)
   const url = await vi.waitFor(
     () => {
@@ -368,6 +376,29 @@ test('a worker that cannot start is an error of listen, and not started again an
   expect(await once(child, 'exit')).toEqual([1, null])
   expect(errors()).toContain('did not start: it ended with code 1')
   expect(errors()).toContain('This worker cannot start')
+})
+
+test('a worker that the system cannot start is an error of listen', async () => {
+  const { child, errors } = run({ workers: 2, execPath: '/nowhere/node' })
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(errors()).toContain('Worker 1 could not be started: Error: spawn /nowhere/node ENOENT')
+})
+
+test('workers that the system cannot start come back when it can', async () => {
+  const { url, child, pids, errors } = await start({ workers: 2, maxFiles: 200 })
+  const before = pids()
+  child.send('hold all files')
+  // The second end tells the first place, which has no worker.
+  for (const [worker, pid] of before) {
+    process.kill(pid, 'SIGKILL')
+    await expect
+      .poll(errors)
+      .toContain(`portico: worker ${worker} could not be started: Error: spawn ${process.execPath} EMFILE; another one`)
+  }
+  expect(child.exitCode).toBeNull()
+  child.send('give files back')
+  await expect.poll(() => [...pids().values()].filter(isAlive).length).toBe(2)
+  await expect.poll(() => pidAt(url)).not.toBe(await pidAt(url))
 })
 
 test('a port in use is an error of the process that was started', async () => {
