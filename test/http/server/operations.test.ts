@@ -1,7 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type HealthProblem, httpHandler, type RequestRecord } from '../../../src/http/index.ts'
 import { type HttpCall, http } from '../../support/http-requests.ts'
-import { askModern, byHeader, callTool, holdingServer, modern, openSession, serve, testServer, until } from '../../support/http-service.ts'
+import {
+  askModern,
+  byHeader,
+  callTool,
+  holdingServer,
+  initializeMessage,
+  modern,
+  openSession,
+  serve,
+  testServer,
+  until,
+} from '../../support/http-service.ts'
 
 const GET: HttpCall = { method: 'GET', isBare: true }
 
@@ -123,6 +134,43 @@ describe('health', () => {
     await expect(serve(testServer(), { path: '/metrics', metrics: true })).rejects.toThrow('/metrics serves health or metrics')
     const { url } = await serve(testServer(), { path: '/metrics' })
     expect((await askModern(url, callTool('hi'))).status).toBe(200)
+  })
+})
+
+describe('the paths of health and metrics', () => {
+  const PATHS = ['/healthz', '/readyz', '/metrics']
+  const CALL = modern(callTool('hi'))
+  const OPENING: HttpCall = { body: initializeMessage('2025-11-25') }
+
+  it('take no messages of the protocol, and are not counted', async () => {
+    const onRefused = vi.fn()
+    const { url, handler } = await serve(testServer(), { health: true, metrics: true, onRefused })
+    for (const path of PATHS) {
+      for (const call of [CALL, OPENING, ...['DELETE', 'PUT', 'OPTIONS'].map((method): HttpCall => ({ method, isBare: true }))]) {
+        const { status, headers } = await http(new URL(path, url).href, call)
+        expect([path, call.method, status, headers.allow]).toEqual([path, call.method, 405, 'GET, HEAD'])
+      }
+    }
+    expect(handler.counts.sessions).toBe(0)
+    expect(onRefused).not.toHaveBeenCalled()
+    expect(await scrape(url)).not.toMatch(/^portico_(requests|refusals)_total\{/m)
+  })
+
+  it('take no messages of the protocol in a program that routes them itself', async () => {
+    const handler = httpHandler(testServer(), { health: true, metrics: true })
+    const { headers, body } = CALL
+    const init = {
+      method: 'POST',
+      headers: { ...(headers as Record<string, string>), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }
+    const ask = (path: string) => handler.fetch(new Request(`http://localhost${path}`, init))
+    for (const path of PATHS) {
+      const answer = await ask(path)
+      expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
+      expect((await ask(`/mcp${path}`)).status).toBe(200)
+    }
+    await handler.close()
   })
 })
 

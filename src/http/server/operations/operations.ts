@@ -71,14 +71,13 @@ export class Operations {
   }
 
   /**
-   * Answers a request for health or metrics. These are no requests of the protocol, and are not counted.
+   * Answers every request to a path of health or metrics. These are no requests of the protocol, and are not counted.
    * @param path the whole path, because below the path of an endpoint a caller must authenticate
    * @returns false for all other requests
    */
   answer(path: string, request: HttpRequestView, reply: HttpReply): boolean {
     const page = this.#pages.get(path)
-    // A POST may be meant for an endpoint of that name.
-    if (!page || request.method === 'POST') return false
+    if (!page) return false
     const refusal = this.#guard.check(request)
     if (refusal) send(reply, refusal)
     else
