@@ -13,6 +13,8 @@ export interface SessionKeys {
   /** The start of the names of streams and logs. */
   stream: string
   log: string
+  /** What lives exactly as long as the session: the keys that `touch` of the scripts moves. */
+  lasting: readonly string[]
 }
 
 export interface ReplicaKeys {
@@ -44,14 +46,10 @@ export function keysWith(prefix: string): Keys {
   return {
     session: (sid) => {
       const tag = `${prefix}{${sid}}`
-      return {
-        session: `${tag}:session`,
-        calls: `${tag}:calls`,
-        streams: `${tag}:streams`,
-        dirty: `${tag}:dirty:${STANDING_STREAM}`,
-        stream: `${tag}:stream:`,
-        log: `${tag}:log:`,
-      }
+      const [session, calls, streams, stream, log] = [`${tag}:session`, `${tag}:calls`, `${tag}:streams`, `${tag}:stream:`, `${tag}:log:`]
+      const dirty = `${tag}:dirty:${STANDING_STREAM}`
+      const lasting = [session, calls, streams, stream + STANDING_STREAM, log + STANDING_STREAM, dirty]
+      return { session, calls, streams, dirty, stream, log, lasting }
     },
     replica: (id) => {
       const tag = `${prefix}{replica:${id}}`

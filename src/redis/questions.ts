@@ -23,8 +23,8 @@ export function redisQuestions(
       return outcome
     },
     answers: async (sid, stream, epoch) => {
-      const { session, stream: start, log, streams } = keys.session(sid)
-      const reply = await connection.run(readAnswers, [session, start + stream, log + stream, streams], [own.id, epoch ?? ''])
+      const { lasting, stream: start, log } = keys.session(sid)
+      const reply = await connection.run(readAnswers, [...lasting, start + stream, log + stream], [own.id, epoch ?? ''])
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
       const answers: [string, string][] = []
       for (let at = 0; at < reply.length; at += 2) {

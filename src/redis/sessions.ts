@@ -39,8 +39,8 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
     await connection.run(leaveCall, [keys.session(sid).calls], [field, replica, attempt])
   })
   const enter = async (sid: string, call: string, maxCalls: number, attempt: string, live: string[] = []): Promise<Entered> => {
-    const { session, calls } = keys.session(sid)
-    const reply = await connection.run(enterSession, [session, calls], [fieldOf(call), own.id, maxCalls, attempt, ...live])
+    const { lasting } = keys.session(sid)
+    const reply = await connection.run(enterSession, lasting, [fieldOf(call), own.id, maxCalls, attempt, ...live])
     if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'duplicate' | 'full'
     const [revision, due, life, record, cancelled] = reply as [number, number, number, Buffer, number]
     sawLife(life)

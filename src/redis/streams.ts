@@ -35,9 +35,9 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       throw error
     }
   }
-  const keysOf = (sid: string, name: string) => {
-    const { session, dirty, streams, stream, log } = keys.session(sid)
-    return { session, dirty, streams, stream: stream + name, log: log + name }
+  const keysOf = (sid: string, name: string): string[] => {
+    const { lasting, stream, log } = keys.session(sid)
+    return [...lasting, stream + name, log + name]
   }
   const eventsIn = async (sid: string, stream: string, reply: Reply[], limit: number): Promise<Pick<EventsRead, 'events' | 'next'>> => {
     const place = placeOf('event', sid, stream)
@@ -78,27 +78,25 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     }
   }
   const detach = async (sid: string, stream: string, reader: number): Promise<void> => {
-    await connection.run(detachReader, [keysOf(sid, stream).stream], [reader])
+    await connection.run(detachReader, [keys.session(sid).stream + stream], [reader])
   }
   return {
     ...redisQuestions(context, own),
     open: async (sid, stream, call) => {
       await own.join()
       if (stream === STANDING_STREAM) return 'exists'
-      const { session, stream: key, streams } = keysOf(sid, stream)
       const sealed = await values.seal(call, placeOf('call', sid, stream))
       const noted = own.note(sid, stream)
       // Redis runs the commands of one connection in order. The nodes of a cluster do not wait for each other.
       if (connection.target.kind === 'cluster') await noted
       const [reply] = await attempted(`open ${sid} ${stream} ${own.id}`, (attempt) =>
-        Promise.all([connection.run(openStream, [session, key, streams], [stream, own.id, sealed, attempt]), noted]),
+        Promise.all([connection.run(openStream, keysOf(sid, stream), [stream, own.id, sealed, attempt]), noted]),
       )
       if (typeof reply === 'number') return reply
       own.forget(sid, stream)
       return textOf(reply) as 'gone' | 'exists'
     },
     append: async (sid, stream, { n, epoch, events, isLast }, bounds): Promise<Appended> => {
-      const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
       const { stream: streamStart, log: logStart } = keys.session(sid)
       const place = placeOf('event', sid, stream)
       const { maxEvents, maxBytes, maxSessionBytes, endedTtlMs, maxEnded } = bounds
@@ -109,7 +107,7 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
         // A notice that readers cannot open must not take the place of one that they can.
         args.push(sealed, question, coalesce === undefined ? '' : `${keyIdOf(sealed)} ${coalesce}`)
       }
-      const reply = await connection.run(appendEvents, [session, key, log, dirty, streams], args)
+      const reply = await connection.run(appendEvents, keysOf(sid, stream), args)
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
       if (isLast) own.forget(sid, stream)
       const [ms, first, marks, readerId] = reply as [number, number, Buffer, Buffer]
@@ -121,9 +119,8 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     },
     attach: async (sid, stream, after, limit) => {
       await own.join()
-      const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
       const args = [own.id, after === undefined ? 0 : 1, after ?? '', limit, stream === STANDING_STREAM ? 1 : 0]
-      const reply = await connection.run(attachReader, [session, key, log, dirty, streams], args)
+      const reply = await connection.run(attachReader, keysOf(sid, stream), args)
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'lost'
       const [over, reader, owner, previous, from, events] = reply as [number, number, Buffer, Buffer, Buffer, Reply[]]
       if (previous.length > 0) own.hint(textOf(previous), { kind: 'superseded', sid, stream, reader })
@@ -137,12 +134,7 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       }
     },
     read: async (sid, stream, reader, after, limit) => {
-      const { session, stream: key, log, dirty, streams } = keysOf(sid, stream)
-      const reply = await connection.run(
-        readEvents,
-        [session, key, log, dirty, streams],
-        [reader, after === undefined ? 0 : 1, after ?? '', limit],
-      )
+      const reply = await connection.run(readEvents, keysOf(sid, stream), [reader, after === undefined ? 0 : 1, after ?? '', limit])
       if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'lost' | 'superseded'
       const [over, events] = reply as [number, Reply[]]
       return { ...(await eventsIn(sid, stream, events, limit)), isOver: over === 1 }
@@ -150,14 +142,13 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     detach,
     takeOver: async (sid, stream, from) => {
       await own.join()
-      const { session, stream: key, log, streams } = keysOf(sid, stream)
       // In capitals: ioredis makes an object of the reply to `hgetall`.
-      const before = (await connection.command('HGETALL', key)) as Reply[]
+      const before = (await connection.command('HGETALL', keys.session(sid).stream + stream)) as Reply[]
       // Another replica may have the key. If none takes it in time, this one ends the stream.
       if (!(await isReadable(sid, stream, before)) && (await own.skipForALease(from))) return undefined
       await own.note(sid, stream)
       const reply = await attempted(`take ${sid} ${stream} ${from} ${own.id}`, (attempt) =>
-        connection.run(takeOver, [session, key, log, streams], [from, own.id, attempt]),
+        connection.run(takeOver, keysOf(sid, stream), [from, own.id, attempt]),
       )
       own.forgetOf(from, sid, stream)
       if (!Array.isArray(reply)) {

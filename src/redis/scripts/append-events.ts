@@ -3,7 +3,7 @@
 import { LOG, SESSION, script } from './script.ts'
 
 /**
- * KEYS: session, stream, log, dirty, streams.
+ * KEYS: what lasts, stream, log.
  * ARGV: 1 replica, 2 number of the batch, 3 epoch or '' for the standing stream, 4 '1' if it ends the stream, 5 most events, 6 most
  * bytes, 7 life of an ended stream, 8 most ended streams, 9 name of the stream, 10 start of the names of streams, 11 of logs, 12 producer,
  * 13 most bytes of the session, 14 the standing stream; then for each event: payload, question or '', key of coalesce or ''.
@@ -13,7 +13,7 @@ import { LOG, SESSION, script } from './script.ts'
 export const appendEvents = script(
   'append-events',
   `${SESSION}${LOG}
-local session, stream, log, dirty, streams = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local session, streams, dirty, stream, log = KEYS[1], KEYS[3], KEYS[6], KEYS[7], KEYS[8]
 local replica, batch, epoch, isLast = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
 local isStanding = epoch == ''
 -- A replica that lost its lease has another name, and is still the same producer.
@@ -132,7 +132,7 @@ if isStanding then
   local expiry = whole(time + redis.call('PTTL', session))
   for _, key in ipairs({ stream, log, dirty }) do redis.call('PEXPIREAT', key, expiry) end
 elseif not isLast then
-  touch(session, text, stream, log, streams)
+  touch(text, stream, log)
 else
   redis.call('HSET', stream, 'over', 1)
   redis.call('HDEL', stream, 'call')
@@ -140,7 +140,7 @@ else
   for _, field in ipairs(redis.call('HKEYS', stream)) do
     if string.match(field, '^[jqa]:') then redis.call('HDEL', stream, field) end
   end
-  touch(session, text, streams)
+  touch(text)
   local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', session)))
   redis.call('PEXPIREAT', stream, expiry)
   redis.call('PEXPIREAT', log, expiry)

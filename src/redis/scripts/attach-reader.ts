@@ -3,7 +3,7 @@
 import { READ, SESSION, script } from './script.ts'
 
 /**
- * KEYS: session, stream, log, dirty, streams. ARGV: replica, '1' if a position is given, position, limit, '1' for the standing stream.
+ * KEYS: what lasts, stream, log. ARGV: replica, '1' if a position is given, position, limit, '1' for the standing stream.
  * Returns over, number of the reader, owner, reader before, position before the first event, events.
  */
 export const attachReader = script(
@@ -11,21 +11,22 @@ export const attachReader = script(
   `${SESSION}${READ}
 local text = redis.call('GET', KEYS[1])
 if not text then return 'gone' end
-local kept = redis.call('HMGET', KEYS[2], 'owner', 'over', 'dropped', 'given', 'reader', 'count')
+local streamKey, log = KEYS[7], KEYS[8]
+local kept = redis.call('HMGET', streamKey, 'owner', 'over', 'dropped', 'given', 'reader', 'count')
 if ARGV[5] ~= '1' and not kept[1] then return 'gone' end
 local stream = { over = kept[2], dropped = kept[3], given = kept[4], count = kept[6] }
 local skip
 local from = ARGV[3]
 if ARGV[2] == '1' then
-  skip = skipTo(stream, KEYS[3], ARGV[3])
+  skip = skipTo(stream, log, ARGV[3])
   if not skip then return 'lost' end
 else
-  skip = skipGiven(stream, KEYS[3])
+  skip = skipGiven(stream, log)
   from = numberOf(stream.given) >= numberOf(stream.dropped) and stream.given or stream.dropped or ''
 end
-local number = redis.call('HINCRBY', KEYS[2], 'readers', 1)
-redis.call('HSET', KEYS[2], 'reader', ARGV[1], 'number', number)
-local events, over = readEvents(stream, KEYS[2], KEYS[3], KEYS[4], skip, tonumber(ARGV[4]))
-if stream.over then touch(KEYS[1], text, KEYS[5]) else touch(KEYS[1], text, KEYS[2], KEYS[3], KEYS[4], KEYS[5]) end
+local number = redis.call('HINCRBY', streamKey, 'readers', 1)
+redis.call('HSET', streamKey, 'reader', ARGV[1], 'number', number)
+local events, over = readEvents(stream, streamKey, log, skip, tonumber(ARGV[4]))
+if stream.over then touch(text) else touch(text, streamKey, log) end
 return { over, number, kept[1] or '', kept[5] or '', from, events }`,
 )

@@ -3,7 +3,7 @@
 import { CALLS, SESSION, script } from './script.ts'
 
 /**
- * KEYS: session, calls. ARGV: id of the request or '', replica, most requests, attempt; then the replicas that live, if the request is one of a
+ * KEYS: what lasts. ARGV: id of the request or '', replica, most requests, attempt; then the replicas that live, if the request is one of a
  * replica that is gone. Returns revision, renewal due, life, record, cancelled.
  */
 export const enterSession = script(
@@ -32,6 +32,6 @@ if time - session.renewed > session.life / 10 then
   session.renewed = time
   redis.call('SET', KEYS[1], sessionText(session, record), 'KEEPTTL')
 end
-touch(KEYS[1], text, KEYS[2])
+touch(text)
 return { session.revision, due, session.life, record, cancelled and 1 or 0 }`,
 )

@@ -2,20 +2,20 @@
 
 import { SESSION, script } from './script.ts'
 
-/** KEYS: session, stream, streams. ARGV: name of the stream, replica, call, attempt. Returns the epoch. */
+/** KEYS: what lasts, stream, log. ARGV: name of the stream, replica, call, attempt. Returns the epoch. */
 export const openStream = script(
   'open-stream',
   `${SESSION}
 local text = redis.call('GET', KEYS[1])
 if not text then return 'gone' end
-if redis.call('EXISTS', KEYS[2]) == 1 then
-  local kept = redis.call('HMGET', KEYS[2], 'attempt', 'epoch')
+if redis.call('EXISTS', KEYS[7]) == 1 then
+  local kept = redis.call('HMGET', KEYS[7], 'attempt', 'epoch')
   if kept[1] == ARGV[4] then return tonumber(kept[2]) end
   return 'exists'
 end
 local epoch = now()
-redis.call('HSET', KEYS[2], 'owner', ARGV[2], 'epoch', whole(epoch), 'call', ARGV[3], 'reader', ARGV[2], 'number', 1, 'readers', 1, 'attempt', ARGV[4])
+redis.call('HSET', KEYS[7], 'owner', ARGV[2], 'epoch', whole(epoch), 'call', ARGV[3], 'reader', ARGV[2], 'number', 1, 'readers', 1, 'attempt', ARGV[4])
 redis.call('ZADD', KEYS[3], 0, ARGV[1])
-touch(KEYS[1], text, KEYS[2], KEYS[3])
+touch(text, KEYS[7])
 return epoch`,
 )

@@ -2,21 +2,21 @@
 
 import { SESSION, script } from './script.ts'
 
-/** KEYS: session, stream, log, streams. ARGV: replica, epoch or '' for the standing stream. Returns questions and answers. */
+/** KEYS: what lasts, stream, log. ARGV: replica, epoch or '' for the standing stream. Returns questions and answers. */
 export const readAnswers = script(
   'read-answers',
   `${SESSION}
 local text = redis.call('GET', KEYS[1])
 if not text then return 'gone' end
-local kept = redis.call('HMGET', KEYS[2], 'owner', 'epoch', 'over', 'answers')
+local kept = redis.call('HMGET', KEYS[7], 'owner', 'epoch', 'over', 'answers')
 if ARGV[2] ~= '' then
   if not kept[1] then return 'gone' end
   if kept[3] or kept[1] ~= ARGV[1] or kept[2] ~= ARGV[2] then return 'fenced' end
 end
-touch(KEYS[1], text, KEYS[2], KEYS[3], KEYS[4])
+touch(text, KEYS[7], KEYS[8])
 if not kept[4] or kept[4] == '0' then return {} end
 local answers = {}
-local all = redis.call('HGETALL', KEYS[2])
+local all = redis.call('HGETALL', KEYS[7])
 for at = 1, #all, 2 do
   if string.sub(all[at], 1, 2) == 'a:' then
     answers[#answers + 1] = string.sub(all[at], 3)

@@ -23,6 +23,9 @@ local function whole(number) return string.format('%.0f', number) end
 `
 
 /**
+ * A script that moves the expiry of a session gets what lives as long as it as its first keys, in this order: session, calls, streams; stream,
+ * log and dirty of the standing stream.
+ *
  * The key of a session is a text: revision, life, end and last renewal of topics, then the sealed record. One key for an idle session
  * takes much less memory than a hash.
  */
@@ -35,11 +38,11 @@ local function lifeLeft(session, time) return math.max(1, math.min(session.life,
 local function sessionText(session, record)
   return whole(session.revision) .. ' ' .. whole(session.life) .. ' ' .. whole(session.ends) .. ' ' .. whole(session.renewed) .. ' ' .. record
 end
-local function touch(key, text, ...)
+local function touch(text, ...)
   local time = now()
   local session = head(text)
   local expiry = whole(time + lifeLeft(session, time))
-  redis.call('PEXPIREAT', key, expiry)
+  for at = 1, 6 do redis.call('PEXPIREAT', KEYS[at], expiry) end
   for _, each in ipairs({...}) do redis.call('PEXPIREAT', each, expiry) end
 end
 `
@@ -86,7 +89,7 @@ end
 local function skipGiven(stream, log)
   return math.max(0, numberOf(stream.given) - firstIn(log, stream.count) + 1)
 end
-local function readEvents(stream, streamKey, log, dirty, skip, limit)
+local function readEvents(stream, streamKey, log, skip, limit)
   local events, last, isAll = {}, nil, false
   -- Fences are no events. After a page of fences the next page is read.
   repeat
@@ -108,7 +111,7 @@ local function readEvents(stream, streamKey, log, dirty, skip, limit)
     end
   until isAll or #events == 2 * limit
   if last and numberOf(stream.given) < numberOf(last) then redis.call('HSET', streamKey, 'given', last) end
-  if isAll then redis.call('DEL', dirty) end
+  if isAll and streamKey == KEYS[4] then redis.call('DEL', KEYS[6]) end
   return events, (isAll and stream.over and 1 or 0)
 end
 `

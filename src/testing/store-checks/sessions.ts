@@ -2,7 +2,7 @@
 
 import { randomId } from '../../base/bytes.ts'
 import type { Entered } from '../../store/session-table.ts'
-import { append, BOUNDS, expectEqual, expectTrue, newSession, openStream, pause, type StoreCheck } from './expect.ts'
+import { append, attach, BOUNDS, expectEqual, expectTrue, jsonOf, newSession, openStream, pause, type StoreCheck } from './expect.ts'
 
 const recordOf = (entered: Entered): unknown => (typeof entered === 'string' ? entered : [entered.record, entered.revision])
 
@@ -151,6 +151,53 @@ const expires: StoreCheck = async (open) => {
   expectEqual('renewals of topics in half a second, with a life of ten minutes', early, 0)
 }
 
+/** Each use of a session keeps everything of it that has no end of its own. */
+const keepsAllInUse: StoreCheck = async (open) => {
+  const store = await open()
+  const { sessions, streams } = store
+  const uses: [use: string, begin: (sid: string) => Promise<() => Promise<unknown>>][] = [
+    ['requests', async (sid) => () => sessions.enter(sid, undefined, 10)],
+    [
+      'events of a running request',
+      async (sid) => {
+        const epoch = await openStream(store, sid, 'r1')
+        let n = 0
+        return () => append(store, sid, 'r1', { n: ++n, epoch, events: ['1'] })
+      },
+    ],
+    [
+      'looks for answers to a running request',
+      async (sid) => {
+        const epoch = await openStream(store, sid, 'r1')
+        return () => streams.answers(sid, 'r1', epoch)
+      },
+    ],
+    [
+      'reads of a running request',
+      async (sid) => {
+        await openStream(store, sid, 'r1')
+        return () => streams.read(sid, 'r1', 1, '', 10)
+      },
+    ],
+  ]
+  const check = async ([use, begin]: (typeof uses)[0]): Promise<void> => {
+    const sid = await newSession(store, { ttlMs: 800 })
+    await sessions.enter(sid, '1', 10)
+    const tools = { json: '"tools"', coalesce: 'tools' }
+    await append(store, sid, '0', { n: 1, events: [tools] })
+    const again = await begin(sid)
+    for (let round = 0; round < 6; round++) {
+      await pause(200)
+      await again()
+    }
+    expectEqual(`the runner of a request in a session that ${use} keep`, await sessions.cancel(sid, '1'), store.replica.id)
+    const more = await append(store, sid, '0', { n: 2, events: [tools] })
+    expectEqual(`a change that is still unread in a session that ${use} keep`, more.positions, [undefined])
+    expectEqual(`a notice in a session that ${use} keep`, jsonOf((await attach(store, sid, '0')).events), ['"tools"'])
+  }
+  await Promise.all(uses.map(check))
+}
+
 const endsWithStreams: StoreCheck = async (open) => {
   const store = await open()
   const sid = await newSession(store)
@@ -219,6 +266,7 @@ export const sessionChecks: StoreCheck[] = [
   freesPlacesOfTheDead,
   keepsCancellationsWhenFull,
   expires,
+  keepsAllInUse,
   endsWithStreams,
   endsIdleSessions,
   forgetsUseOfTheDead,

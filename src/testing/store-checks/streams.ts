@@ -148,6 +148,20 @@ const keepsUnreadChanges: StoreCheck = async (open) => {
   expectEqual('the same after a read', await readHere(), ['"tools"', '"other"'])
 }
 
+/** What a client reads of a request says nothing about the standing stream. */
+const keepsUnreadChangesApart: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sid = await newSession(a)
+  const tools = { json: '"tools"', coalesce: 'tools' }
+  await append(a, sid, '0', { n: 1, events: [tools] })
+  const epoch = await openStream(a, sid, 'r1')
+  await append(a, sid, 'r1', { n: 2, epoch, events: ['1'] })
+  const { reader } = await attach(b, sid, 'r1', '')
+  await readOn(b, sid, 'r1', reader, '')
+  const again = await append(a, sid, '0', { n: 3, events: [tools] })
+  expectEqual('an unread change after a read of another stream', again.positions, [undefined])
+}
+
 const newestReaderWins: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const sid = await newSession(a)
@@ -237,6 +251,7 @@ export const streamChecks: StoreCheck[] = [
   addsBatchesOnce,
   coalesces,
   keepsUnreadChanges,
+  keepsUnreadChangesApart,
   newestReaderWins,
   wakesReaders,
   wakesReadersAtTheEnd,
