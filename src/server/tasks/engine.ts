@@ -16,7 +16,7 @@ import type { ServerState } from '../server-state.ts'
 import { questionsFor } from './answerable.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { isDown, isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
@@ -61,7 +61,7 @@ export class TaskEngine {
       serverState,
       table: this.table,
       runs: this.#runs,
-      save: (running) => this.#save(running, () => true),
+      save: (running) => this.#save(running, (error) => !isDown(error)),
       renew: (running) => this.#renew(running),
       remove: (task) => this.#remove(task),
       recover: (task) => this.#recover(task),

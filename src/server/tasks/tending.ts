@@ -1,9 +1,9 @@
 /** What a process does for the tasks of a shared store from time to time. */
 
 import type { Deadline } from '../../base/deadlines.ts'
-import { McpError } from '../../protocol/errors.ts'
 import { expiryOf, type TaskHead } from '../../protocol/interfaces/task-record.ts'
 import type { ServerState } from '../server-state.ts'
+import { isDown } from './kept-outcome.ts'
 import { keyOf } from './owner.ts'
 import type { Running } from './task-run.ts'
 import type { TaskTable } from './task-table.ts'
@@ -86,5 +86,3 @@ export class Tending {
     this.#options.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 }
-
-const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
