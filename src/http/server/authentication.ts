@@ -1,6 +1,7 @@
 /** Finds out who calls. Counts refused credentials by address, and looks at no more of them when there were too many. */
 
 import type { Rate } from '../../base/rate.ts'
+import { reportError } from '../../base/report-error.ts'
 import { BlockedAddresses } from './limits/blocked-addresses.ts'
 import { FailedLogins, type LoginFailures, tooManyFailures } from './limits/failed-logins.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpOptions } from './options.ts'
@@ -9,12 +10,17 @@ import type { HttpRequestView } from './runtime/request-reply.ts'
 
 type Prove = NonNullable<HttpOptions['authenticate']>
 
+/** At most one report in this time: an `authenticate` that fails can fail at every request. */
+const REPORT_PAUSE_MS = 60_000
+
 export class Authentication {
   /** With a store, all replicas count together. */
   failures: LoginFailures
   readonly #prove: Prove
   readonly #rate: Rate | false
   readonly #blocked: BlockedAddresses
+  readonly #now: () => number
+  #reportedAt = Number.NEGATIVE_INFINITY
   /** The header with the credentials, as the last refusal of some named it. */
   #header = 'authorization'
 
@@ -23,6 +29,7 @@ export class Authentication {
     this.#rate = rate
     this.failures = new FailedLogins(rate, now)
     this.#blocked = new BlockedAddresses(now)
+    this.#now = now
   }
 
   /** The caller, or the answer to a request without one. Never rejects. */
@@ -36,7 +43,8 @@ export class Authentication {
     let outcome: AuthenticatedCaller | AuthRefusal
     try {
       outcome = await authenticated(request, this.#prove)
-    } catch {
+    } catch (error) {
+      this.#report(error)
       return refuse(503, 'The authentication service is not available', { kind: 'auth_unavailable', headers: { 'retry-after': '5' } })
     }
     if (!('principal' in outcome)) return this.#countFailure(request, outcome).catch(() => STORE_DOWN)
@@ -61,6 +69,13 @@ export class Authentication {
   #tooMany(waitMs: number): Refusal {
     return tooManyFailures((this.#rate as Rate).burst, waitMs)
   }
+
+  #report(error: unknown): void {
+    const now = this.#now()
+    if (now - this.#reportedAt < REPORT_PAUSE_MS) return
+    this.#reportedAt = now
+    reportError('portico: authenticate failed:', error)
+  }
 }
 
 /** Rejects a malformed return value (possible from untyped callers), so that a bug in `authenticate` never admits anyone. */
@@ -71,5 +86,22 @@ async function authenticated(request: HttpRequestView, authenticate: Prove): Pro
       ? typeof outcome.principal === 'string' && outcome.principal !== ''
       : outcome.status >= 400 && outcome.status < 600
   if (!isValid) throw new TypeError('authenticate must return a principal, or the status of a refusal')
+  const fault = 'principal' in outcome ? undefined : headerFault(outcome.headers)
+  if (fault !== undefined)
+    throw new TypeError(`authenticate must return headers that HTTP can carry, as texts of Latin-1 without line breaks: ${fault}`)
   return outcome
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const ILLEGAL = /[^\t -~\x80-\xff]/
+
+/** What is wrong with headers that could not be written. The value is not shown. */
+function headerFault(headers: Readonly<Record<string, unknown>> | null | undefined): string | undefined {
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (!HEADER_NAME.test(name)) return `${JSON.stringify(name)} is no name of a header`
+    if (typeof value !== 'string' && typeof value !== 'number') return `${name} is ${value === undefined ? value : 'no text'}`
+    const illegal = ILLEGAL.exec(String(value))?.[0]
+    if (illegal !== undefined) return `${name} contains U+${illegal.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+  }
+  return undefined
 }

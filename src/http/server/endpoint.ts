@@ -2,6 +2,7 @@
 
 import { callObserver } from '../../base/call-observer.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { reportError } from '../../base/report-error.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
@@ -196,10 +197,23 @@ export class Endpoint {
     }
     if (request.method === 'GET' && this.#mayShowPage(request)) return void this.#showPage(request, reply)
     if (!this.#authentication) return this.#enter(request, reply, undefined)
-    void this.#authentication.callerOf(request).then((outcome) => {
-      if (!('principal' in outcome)) this.#refuse(reply, outcome)
-      else if (!reply.isGone) this.#enter(request, reply, outcome)
-    })
+    this.#authentication
+      .callerOf(request)
+      .then((outcome) => {
+        if (!('principal' in outcome)) this.#refuse(reply, outcome)
+        else if (!reply.isGone) this.#enter(request, reply, outcome)
+      })
+      .catch((error: unknown) => this.#fail(reply, error))
+  }
+
+  /** An error at one request must not end the process. */
+  #fail(reply: HttpReply, error: unknown): void {
+    reportError('portico: an HTTP request failed:', error)
+    try {
+      this.#refuse(reply, refuse(500, 'Internal error'))
+    } catch {
+      // The response has begun.
+    }
   }
 
   get #draining(): Refusal {

@@ -31,6 +31,36 @@ describe('callers without proof', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
+  const HEADERS: [unknown, string][] = [
+    [{ 'www-authenticate': undefined }, 'www-authenticate is undefined'],
+    [{ 'x-reason': 'two\r\nlines' }, 'x-reason contains U+000D'],
+    [{ 'x-reason': 'Łukasz' }, 'x-reason contains U+0141'],
+    [{ 'two words': 'x' }, '"two words" is no name of a header'],
+  ]
+
+  test.each(HEADERS)('a refusal with the headers %j is answered 503, and the log says what is wrong', async (headers, fault) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const authenticate = (): never => ({ status: 401, message: 'Who are you?', headers }) as never
+    const { url, handler } = await serve(testServer(), { authenticate })
+    for (let i = 0; i < 2; i++) expect((await http(url, SPY)).status).toBe(503)
+    expect((await handler.fetch(new Request(url, { method: 'POST' }))).status).toBe(503)
+    const reports = log.mock.calls.map((texts) => texts.join(' '))
+    log.mockRestore()
+    // At most one in a minute.
+    expect(reports).toHaveLength(1)
+    expect(reports[0]).toContain('authenticate must return headers that HTTP can carry')
+    expect(reports[0]).toContain(fault)
+  })
+
+  test('a refusal that cannot be written is answered 500, and ends nothing', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const authenticate = (): never => ({ status: 401, message: 1n }) as never
+    const { url, handler } = await serve(testServer(), { authenticate })
+    expect((await http(url, SPY)).status).toBe(500)
+    expect((await handler.fetch(new Request(url, { method: 'POST' }))).status).toBe(500)
+    log.mockRestore()
+  })
+
   test('a caller without proof is refused also when the log of refusals fails', async () => {
     const onRefused = vi.fn(() => {
       throw new Error('The disk is full')
