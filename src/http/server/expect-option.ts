@@ -1,5 +1,6 @@
 /** Refuses an option with a wrong value. The error says what was expected and what came. */
 
+import { MAX_TIMER_MS } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 /** An option that is undefined gets its default. */
@@ -11,6 +12,13 @@ export function expectOption(name: string, value: unknown, isRight: (value: unkn
 export function expectSecretOption(name: string, value: unknown, isRight: (value: unknown) => boolean, expected: string): void {
   if (value !== undefined && !isRight(value)) fail(name, expected, kindOf(value))
 }
+
+/** A longer time would end a timer at once. */
+export function expectTime(name: string, value: unknown): void {
+  expectOption(name, value, isTime, `a number from 0 to ${MAX_TIMER_MS}`)
+}
+
+const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_TIMER_MS
 
 export const isSwitch = (value: unknown): boolean => typeof value === 'boolean'
 export const isFunction = (value: unknown): boolean => typeof value === 'function'

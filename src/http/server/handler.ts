@@ -7,6 +7,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/interfaces/service.ts'
 import { checkHttpOptions } from './check-options.ts'
 import { Endpoint } from './endpoint.ts'
+import { expectTime } from './expect-option.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import type { HttpCounts } from './http-counts.ts'
 import type { HealthCheck } from './operations/health.ts'
@@ -81,7 +82,10 @@ export function createHandler(service: Service, options: HttpOptions, fixed: Fix
       return endpoint.counts
     },
     checks: endpoint.checks,
-    drain: (graceMs = DEFAULT_GRACE_MS) => endpoint.drain(graceMs),
+    drain: async (graceMs = DEFAULT_GRACE_MS) => {
+      expectTime('graceMs', graceMs)
+      await endpoint.drain(graceMs)
+    },
     close: () => endpoint.close(),
   }
 }

@@ -3,13 +3,12 @@
 import type { AddressInfo } from 'node:net'
 import { pathFault } from '../../base/address/endpoint-path.ts'
 import { isLoopbackHost } from '../../base/address/loopback.ts'
-import { MAX_TIMER_MS } from '../../base/clock.ts'
 import { MAX_WORKERS } from '../../base/serving-maxima.ts'
 import { checkMembers, type Members } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { mergeOptions } from '../../protocol/with-defaults.ts'
 import { checkHttpOptions } from './check-options.ts'
-import { expectOption, expectSecretOption, isObject, isSwitch } from './expect-option.ts'
+import { expectOption, expectSecretOption, expectTime, isObject, isSwitch } from './expect-option.ts'
 import type { ListenOptions } from './listen-options.ts'
 import { HTTP_MEMBERS } from './options.ts'
 
@@ -53,14 +52,13 @@ export function checkListenOptions(options: ListenOptions): void {
   if (maxConnectionsPerAddress !== false) {
     expectOption('maxConnectionsPerAddress', maxConnectionsPerAddress, isCount, 'a number that is at least 1, or false')
   }
-  expectOption('graceMs', graceMs, isTime, `a number from 0 to ${MAX_TIMER_MS}`)
+  expectTime('graceMs', graceMs)
   expectOption('handleSignals', handleSignals, isSwitch, 'true or false')
   expectOption('workers', workers, isWorkers, `'auto' or a number from 1 to ${MAX_WORKERS}`)
 }
 
 const isPort = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
 const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 1
-const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_TIMER_MS
 const isWorkers = (value: unknown): boolean =>
   value === 'auto' || (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_WORKERS)
 

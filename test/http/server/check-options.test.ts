@@ -66,6 +66,16 @@ describe('options with a wrong value are refused before the server starts', () =
   })
 })
 
+test.each([Infinity, Number.NaN, 2 ** 31, -1])('drain refuses %d, and the handler goes on', async (graceMs) => {
+  const handler = httpHandler(testServer())
+  const error = { code: 'ERR_DEFINITION', message: `graceMs must be a number from 0 to 2147483647, not ${graceMs}` }
+  await expect(handler.drain(graceMs)).rejects.toMatchObject(error)
+  expect(handler.isReady).toBe(true)
+  await handler.drain(2 ** 31 - 1)
+  expect(handler.isReady).toBe(false)
+  await handler.close()
+})
+
 describe('an error does not show the value of an option that can be a secret', () => {
   test.each([
     [{ store: 'redis://u:p@h' }, 'store must be a store, such as redis(url) of portico/redis, not a text'],
