@@ -1,7 +1,90 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { TaskRecord } from '../../src/protocol/interfaces/task-record.ts'
 import { settle } from '../support/raw-channel.ts'
-import { once, processOf, storeOnWire } from './store-on-wire.ts'
+import { closes, once, processOf, storeOnWire } from './store-on-wire.ts'
+import { sessionClient } from './task-server.ts'
+
+describe('an answer that the store keeps although its reply is lost', () => {
+  const YES = { name: { action: 'accept', content: { name: 'Ann' } } }
+
+  async function asked() {
+    const { store, wire } = storeOnWire()
+    const made = processOf(store)
+    const { taskId } = (await made.client.call('ask')).result
+    await made.client.reach(taskId, 'input_required')
+    wire.loses = once(closes)
+    return { ...made, wire, taskId, update: () => made.client.request('tasks/update', { taskId, inputResponses: YES }) }
+  }
+
+  test('reaches the handler when the client repeats it', async () => {
+    const { client, taskId, update } = await asked()
+    expect((await update()).error).toMatchObject({ code: -32603 })
+    expect((await update()).error).toBeUndefined()
+    expect((await client.reach(taskId, 'completed')).result.content[0].text).toBe('Hello, Ann')
+  })
+
+  test('reaches the handler soon, also if the client does not repeat it', async () => {
+    const { client, taskId, update, wait, wire } = await asked()
+    await update()
+    wire.isDown = true
+    await wait(0.5)
+    wire.isDown = false
+    await wait(1)
+    expect(await client.get(taskId)).toMatchObject({ status: 'completed', result: { content: [{ text: 'Hello, Ann' }] } })
+  })
+
+  test('reaches the handler also if another process received it', async () => {
+    const { store, wire } = storeOnWire()
+    const [runner, other] = [processOf(store), processOf(store)]
+    const { taskId } = (await runner.client.call('ask')).result
+    await other.client.reach(taskId, 'input_required')
+    await other.client.request('tasks/update', { taskId, inputResponses: YES })
+    // The runner hears of it with the next answer, and cannot store the first one.
+    wire.loses = once(closes)
+    await runner.client.request('tasks/update', { taskId, inputResponses: YES })
+    await runner.wait(1)
+    expect((await other.client.get(taskId)).status).toBe('completed')
+  })
+
+  test('reaches the handler in a session, in place of the error', async () => {
+    const { store, wire } = storeOnWire()
+    const { server, wait } = processOf(store)
+    const client = await sessionClient(server)
+    const { taskId } = (await client.call('ask', {})).result.task
+    await client.reach(taskId, 'input_required')
+    const result = client.ask('tasks/result', { taskId })
+    const { id } = await client.until(({ method }) => method === 'elicitation/create')
+    wire.loses = once(closes)
+    client.send({ jsonrpc: '2.0', id, result: YES.name })
+    await settle()
+    await wait(1)
+    expect((await result).result).toMatchObject({ content: [{ text: 'Hello, Ann' }] })
+  })
+})
+
+test('an error instead of an answer reaches the handler, although the reply of the store is lost', async () => {
+  const { store, wire } = storeOnWire()
+  const { server, wait } = processOf(store)
+  let fault: unknown
+  server.tool('curious', { task: 'required' }, async (_args, ctx) => {
+    await ctx.elicit('name', 'Name?', z.object({ name: z.string() })).catch((error: unknown) => {
+      fault = error
+    })
+    return 'done'
+  })
+  const client = await sessionClient(server)
+  const { taskId } = (await client.call('curious', {})).result.task
+  await client.reach(taskId, 'input_required')
+  void client.ask('tasks/result', { taskId })
+  const { id } = await client.until(({ method }) => method === 'elicitation/create')
+  wire.loses = once(closes)
+  client.send({ jsonrpc: '2.0', id, error: { code: -1, message: 'No person here' } })
+  await settle()
+  await wait(1)
+  expect((await client.get(taskId)).status).toBe('completed')
+  expect(fault).toMatchObject({ code: -1, message: 'No person here' })
+})
 
 describe('a result that the store cannot take while it is down', () => {
   async function ended() {

@@ -62,7 +62,10 @@ export class TaskEngine {
       table: this.table,
       runs: this.#runs,
       save: (running) => this.#save(running, (error) => !isDown(error)),
-      renew: (running) => this.#renew(running),
+      renew: async (running) => {
+        await this.#renew(running)
+        if (running.isBehind) await this.#follow(running)
+      },
       remove: (task) => this.#remove(task),
       recover: (task) => this.#recover(task),
     })
@@ -151,19 +154,35 @@ export class TaskEngine {
       checked.push({ name, raw, digest: open.digest, value: read.value })
     }
     for (const { name, raw, digest, value } of checked)
-      if (await this.table.change(task, heldBy(lease, answer(name, digest, raw)))) asker.settle(name, raw, value)
+      if (await this.#changeQuestions(task, heldBy(lease, answer(name, digest, raw)))) asker.settle(name, raw, value)
+      // The store may have an answer whose reply was lost.
+      else await this.#follow(running)
   }
 
   /** Continues the handler with an error instead of an answer. */
   async refuse(key: TaskKey, name: string, error: unknown): Promise<void> {
-    const asker = this.#runs.get(keyOf(key))?.run.asker.task
-    if (!asker?.open(name)) return this.#receive(key, { [name]: refusalOf(error) })
-    if (await this.table.change(key, withdraw(name))) asker.fail(name, error)
+    const running = this.#runs.get(keyOf(key))
+    const asker = running?.run.asker.task
+    const open = asker?.open(name)
+    if (!running || !asker || !open) return this.#receive(key, { [name]: refusalOf(error) })
+    open.refusal = { error }
+    if (await this.#changeQuestions(key, withdraw(name))) asker.fail(name, error)
+    else await this.#follow(running)
+  }
+
+  async #changeQuestions(key: TaskKey, transition: Transition): Promise<TaskRecord | undefined> {
+    try {
+      return await this.table.change(key, transition)
+    } catch (error) {
+      // The store may have changed the task all the same.
+      this.#followLater(this.#runs.get(keyOf(key)))
+      throw error
+    }
   }
 
   /** Keeps answers until the handler asks for them. It may have done so meanwhile. */
   async #receive(key: TaskKey, answers: Record<string, unknown>): Promise<void> {
-    const kept = await this.table.change(key, receive(answers))
+    const kept = await this.#changeQuestions(key, receive(answers))
     if (kept) await this.#takeReceived(kept)
   }
 
@@ -275,7 +294,6 @@ export class TaskEngine {
 
   /** The task belongs to this run from now on. */
   #adopt(run: TaskRun, tool: TaskTool, task: TaskRecord): void {
-    const key = keyOf(task)
     run.events = {
       onOutcome: (outcome) => void this.#finish(task, outcome),
       onProgress: statusMessages(this.serverState.deadlines, (text) => {
@@ -290,22 +308,36 @@ export class TaskEngine {
       (changed) =>
         changed && run.notify('notifications/tasks/status', { ...requestedTask(changed), ...questionsFor(changed, capabilities).note }),
     )
-    const unwatch = this.table.store.watch?.(task.owner, task.taskId, () => void this.#changedElsewhere(task).catch(() => {}))
     const forget = (): void => {
       unlisten()
       unwatch?.()
     }
-    this.#runs.set(key, { run, tool, task, renewedAt: this.serverState.now(), forget })
+    const running: Running = { run, tool, task, renewedAt: this.serverState.now(), forget }
+    const unwatch = this.table.store.watch?.(task.owner, task.taskId, () => void this.#follow(running).catch(() => {}))
+    this.#runs.set(keyOf(task), running)
   }
 
-  /** Another process changed the task: it was cancelled, answered or taken over. */
-  async #changedElsewhere({ owner, taskId, lease }: TaskRecord): Promise<void> {
-    const task = await this.table.read({ owner, taskId })
-    const running = this.#runs.get(keyOf({ owner, taskId }))
+  /** Tells the handler what the store knows: the task was cancelled, answered or taken over by another process, or a reply was lost. */
+  async #follow(running: Running): Promise<void> {
+    const { run, task } = running
+    running.isBehind = false
+    try {
+      const stored = await this.table.read(task)
+      if (this.#runs.get(keyOf(task)) !== running) return
+      if (!stored || isFinal(stored) || stored.lease.epoch !== task.lease.epoch)
+        return this.#stop(task, new DOMException('The task has ended', 'AbortError'))
+      await run.asker.task?.catchUp(stored)
+      await this.#takeReceived(stored)
+    } catch (error) {
+      this.#followLater(running)
+      throw error
+    }
+  }
+
+  #followLater(running: Running | undefined): void {
     if (!running) return
-    if (!task || isFinal(task) || task.lease.epoch !== lease.epoch)
-      return this.#stop({ owner, taskId }, new DOMException('The task has ended', 'AbortError'))
-    await this.#takeReceived(task)
+    running.isBehind = true
+    this.#tending.later()
   }
 
   #askerFor(task: TaskRecord, journal: TaskJournal, names?: ConstructorParameters<typeof TaskAsker>[2]): TaskAsker {
@@ -416,7 +448,7 @@ export class TaskEngine {
     if (startedAt - running.renewedAt < this.table.leaseMs / 4) return
     try {
       if (await this.table.renew(task, this.table.leaseEnd())) running.renewedAt = startedAt
-      else await this.#changedElsewhere(task)
+      else await this.#follow(running)
     } catch (error) {
       // The handler must stop before another process takes the task over.
       if (this.serverState.now() - running.renewedAt >= this.table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)

@@ -1,7 +1,7 @@
 /** Questions and steps of a handler that may become a task: first as in a plain call, then through the task. */
 
 import { jsonOf } from '../../jsonrpc/write.ts'
-import type { TaskJournal } from '../../protocol/interfaces/task-record.ts'
+import type { TaskJournal, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import { type Asker, Names, requireCapabilities } from '../input/asker.ts'
@@ -28,6 +28,8 @@ interface OpenQuestion {
   digest: string
   resolve(answer: unknown): void
   reject(error: unknown): void
+  /** The error that is to continue the handler, while the store has not confirmed that the question is closed. */
+  refusal?: { error: unknown }
 }
 
 /** Asks through the task. A restarted handler gets the answers and steps of its journal. */
@@ -109,6 +111,16 @@ export class TaskAsker implements Asker {
     const open = this.#open.get(key)
     this.#open.delete(key)
     open?.reject(error)
+  }
+
+  /** Continues the handler with the answers of the stored task, and with the errors of questions that it no longer has. */
+  async catchUp({ questions, journal }: TaskRecord): Promise<void> {
+    for (const [key, { question, digest, refusal }] of [...this.#open]) {
+      const raw = journal.asked[key] === digest ? journal.answers[key] : undefined
+      const read = raw === undefined ? undefined : await question.read(raw)
+      if (read?.ok) this.settle(key, raw, read.value)
+      else if (refusal && !Object.hasOwn(questions, key)) this.fail(key, refusal.error)
+    }
   }
 
   /** Rejects all questions, because the task has ended. */

@@ -32,6 +32,8 @@ export interface Running {
   /** When the lease was taken or renewed, by the clock of the server. */
   renewedAt: number
   forget: () => void
+  /** Its questions may have changed in the store without the handler knowing. */
+  isBehind?: boolean
   outcome?: TaskOutcome
 }
 
