@@ -158,6 +158,10 @@ class OwnAddition implements Addition {
       throw new McpError('ERR_OUTPUT_INVALID', `${method}: the params do not match their schema: ${describeIssues(read.issues)}`)
   }
 
+  has(method: string): boolean {
+    return this.#methods.has(method)
+  }
+
   run(call: IncomingCall): Promise<Params> | undefined {
     const handler = this.isIn(call.revision) ? this.#methods.get(call.method) : undefined
     if (!handler) return undefined

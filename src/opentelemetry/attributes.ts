@@ -20,27 +20,25 @@ export interface Operation {
   detail: Attributes
 }
 
-export function operationOf(method: string, params: Params, revision: string): Operation {
-  const shortMethod = method.slice(0, MAX_NAME)
-  const common: Attributes = { 'mcp.method.name': shortMethod, 'mcp.protocol.version': revision }
-  const detail: Attributes = {}
+/** @param isKnown whether the peer that gets the request has the method and the target. Otherwise their names are for the span only. */
+export function operationOf(method: string, params: Params, revision: string, isKnown = true): Operation {
+  const given = method.slice(0, MAX_NAME)
+  const hasMethod = isKnown || METHODS.has(method)
+  const name = hasMethod ? given : '_OTHER'
+  const common: Attributes = { 'mcp.method.name': name, 'mcp.protocol.version': revision }
+  const detail: Attributes = hasMethod ? {} : { 'mcp.method.name': given }
   const member = METHODS.get(method)?.target
   const value = member === undefined ? undefined : params[member]
   const target = typeof value === 'string' ? value.slice(0, MAX_NAME) : undefined
-  if (target === undefined) return { name: shortMethod, common, detail }
+  if (target === undefined) return { name, common, detail }
   if (member === 'uri') {
     detail['mcp.resource.uri'] = target
-    return { name: shortMethod, common, detail }
+    return { name, common, detail }
   }
+  const attributes = isKnown ? common : detail
   if (method.startsWith('tools/')) {
-    common['gen_ai.tool.name'] = target
-    common['gen_ai.operation.name'] = 'execute_tool'
-  } else if (method.startsWith('prompts/')) common['gen_ai.prompt.name'] = target
-  return { name: `${shortMethod} ${target}`, common, detail }
-}
-
-/** The same for a method or a target that does not exist: its name is no longer part of what is counted. */
-export function unknownOperation(method: string, revision: string, hasMethod: boolean): Operation {
-  const name = hasMethod ? method : '_OTHER'
-  return { name, common: { 'mcp.method.name': name, 'mcp.protocol.version': revision }, detail: {} }
+    attributes['gen_ai.tool.name'] = target
+    attributes['gen_ai.operation.name'] = 'execute_tool'
+  } else if (method.startsWith('prompts/')) attributes['gen_ai.prompt.name'] = target
+  return { name: isKnown ? `${name} ${target}` : name, common, detail }
 }

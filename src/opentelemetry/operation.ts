@@ -25,8 +25,6 @@ export interface Failure {
   message?: string
   /** An error of a kind that nobody expected, to be recorded with its stack. */
   exception?: Error
-  /** The method or the target does not exist. */
-  unknown?: Operation
 }
 
 const NAME = 'portico'
@@ -73,7 +71,7 @@ export async function runOperation<T>({ kind, operation, parent, links = [], run
     failure = options.failureOf(error)
     throw error
   } finally {
-    const common = { ...(failure?.unknown ?? operation).common, ...(failure && errorAttributes(failure)) }
+    const common = { ...operation.common, ...(failure && errorAttributes(failure)) }
     if (failure) markFailed(span, failure)
     span.end()
     const side = kind === SpanKind.CLIENT ? 'client' : 'server'
@@ -91,9 +89,8 @@ function errorAttributes({ type, code }: Failure): Attributes {
 }
 
 export function markFailed(span: Span, failure: Failure): void {
-  const { message, exception, unknown } = failure
+  const { message, exception } = failure
   span.setAttributes(errorAttributes(failure))
   span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
   if (exception) span.recordException(exception)
-  if (unknown) span.updateName(unknown.name)
 }

@@ -4,7 +4,7 @@ import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Params } from '../jsonrpc/message.ts'
 import { ERRORS, McpError } from '../protocol/errors.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
-import { operationOf, unknownOperation } from './attributes.ts'
+import { operationOf } from './attributes.ts'
 import { type Failure, runOperation } from './operation.ts'
 
 /** The part of a request of a server that is used. It is that of middleware. */
@@ -12,6 +12,7 @@ interface ServedCall {
   readonly id: string | number
   readonly method: string
   readonly params: Params
+  readonly isKnown: boolean
   readonly caller: { readonly revision: string }
   readonly trace: TraceContext | undefined
 }
@@ -27,8 +28,8 @@ interface ServedCall {
  */
 export function serverTelemetry(): (call: ServedCall, next: () => Promise<Params>) => Promise<Params> {
   return (call, next) => {
-    const { method, params, caller } = call
-    const operation = operationOf(method, params, caller.revision)
+    const { method, params, caller, isKnown } = call
+    const operation = operationOf(method, params, caller.revision, isKnown)
     operation.detail['jsonrpc.request.id'] = String(call.id)
     const ambient = context.active()
     const parent = call.trace ? propagation.extract(ambient, call.trace) : ambient
@@ -49,15 +50,10 @@ export function serverTelemetry(): (call: ServedCall, next: () => Promise<Params
 
 export const TOOL_ERROR: Failure = { type: 'tool_error' }
 
-/** The errors that mean that there is no such method, or no such tool or prompt. */
-const UNKNOWN: ReadonlySet<string> = new Set(['ERR_METHOD_NOT_FOUND', 'ERR_TOOL_NOT_FOUND', 'ERR_PROMPT_NOT_FOUND'])
-
-function failureOf(error: unknown, { method, caller }: ServedCall): Failure {
+function failureOf(error: unknown, { method }: ServedCall): Failure {
   if (error instanceof McpError && 'isForPeer' in ERRORS[error.code]) {
-    const { code, message } = error
-    const unknown = UNKNOWN.has(code) ? { unknown: unknownOperation(method, caller.revision, code !== 'ERR_METHOD_NOT_FOUND') } : {}
-    const { rpc } = ERRORS[code]
-    return { type: String(rpc), code: rpc, message, ...unknown }
+    const { rpc } = ERRORS[error.code]
+    return { type: String(rpc), code: rpc, message: error.message }
   }
   const exception = error instanceof Error ? { exception: error } : {}
   // The client gets the failure of a tool as a result.

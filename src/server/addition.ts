@@ -26,6 +26,8 @@ export interface Addition {
   readonly isMounted?: true
   /** Called when the server is closed. */
   close?(): Promise<void>
+  /** Whether it has a method of this name, in any revision. */
+  has(method: string): boolean
   /** Answers a request; undefined if the method is not its own. */
   run(call: IncomingCall): Params | Promise<Params> | undefined
   /** Takes a notification of a client. */

@@ -38,7 +38,8 @@ export function dispatch(call: IncomingCall, serverState: ServerState, method: H
   const { loading } = serverState
   const run = (): Params | Promise<Params> => {
     const { middleware } = serverState
-    return middleware.length === 0 ? method(call, serverState) : runMiddleware(middleware, call, (inner) => method(inner, serverState))
+    if (middleware.length === 0) return method(call, serverState)
+    return runMiddleware(middleware, call, serverState, (inner) => method(inner, serverState))
   }
   // A call that was cancelled while it waited does not run.
   settle(call, serverState, loading ? () => loading.then(() => (call.exchange.isOver ? {} : run())) : run)

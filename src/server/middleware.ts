@@ -13,6 +13,11 @@ export interface MiddlewareCall {
   readonly params: Params
   /** The tool, prompt or URI of the request, if the method has one. */
   readonly target: string | undefined
+  /**
+   * Whether the protocol or an extension of the server has the method, and the server has the tool or prompt that the request names.
+   * Clients can make up names, so count requests by name only if this is true.
+   */
+  readonly isKnown: boolean
   readonly caller: Caller
   /** The trace that the request belongs to, without invalid values. Undefined if there is none. */
   readonly trace: TraceContext | undefined
@@ -34,25 +39,33 @@ export type Middleware = (
   next: (call?: Pick<MiddlewareCall, 'params'>) => Promise<Params>,
 ) => Params | Promise<Params>
 
+/** Tells what the server has from what a client made up. */
+export interface Names {
+  knows(call: Pick<MiddlewareCall, 'method' | 'params'>): boolean
+}
+
 /** Runs the middleware from the first to the last, then `inner`. */
 export function runMiddleware(
   middleware: readonly Middleware[],
   call: IncomingCall,
+  names: Names,
   inner: (call: IncomingCall) => Params | Promise<Params>,
   at = 0,
 ): Params | Promise<Params> {
   const current = middleware[at]
   if (!current) return inner(call)
-  return current(new View(call), async (changed) =>
-    runMiddleware(middleware, changed ? call.withParams(changed.params) : call, inner, at + 1),
+  return current(new View(call, names), async (changed) =>
+    runMiddleware(middleware, changed ? call.withParams(changed.params) : call, names, inner, at + 1),
   )
 }
 
 class View implements MiddlewareCall {
   readonly #call: IncomingCall
+  readonly #names: Names
 
-  constructor(call: IncomingCall) {
+  constructor(call: IncomingCall, names: Names) {
     this.#call = call
+    this.#names = names
   }
 
   get id(): Id {
@@ -69,6 +82,10 @@ class View implements MiddlewareCall {
 
   get target(): string | undefined {
     return targetOf(this.#call)
+  }
+
+  get isKnown(): boolean {
+    return this.#names.knows(this.#call)
   }
 
   get caller(): Caller {

@@ -93,12 +93,12 @@ function middlewareOf(inner: ServerState, tools: ReadonlyMap<string, string>, pr
   return (call, next) => {
     const { method, target, params } = call
     if (inner.middleware.length === 0 || target === undefined) return next()
-    if (method === 'resources/read') return inner.resources.find(target) ? run(inner.middleware, call, next) : next()
+    if (method === 'resources/read') return inner.resources.find(target) ? run(inner, call, next) : next()
     const names = method === 'tools/call' ? tools : method === 'prompts/get' ? prompts : undefined
     const name = names?.get(target)
     if (!names || name === undefined) return next()
     const outerName = (given: unknown): unknown => (given === name ? target : ([...names].find(([, each]) => each === given)?.[0] ?? given))
-    return run(inner.middleware, viewOf(call, { ...params, name }), (changed) =>
+    return run(inner, viewOf(inner, call, { ...params, name }), (changed) =>
       next(changed && { params: { ...changed.params, name: outerName(changed.params.name) } }),
     )
   }
@@ -106,13 +106,13 @@ function middlewareOf(inner: ServerState, tools: ReadonlyMap<string, string>, pr
 
 type Next = Parameters<Middleware>[1]
 
-function run(middleware: readonly Middleware[], call: MiddlewareCall, next: Next, at = 0): ReturnType<Middleware> {
-  const current = middleware[at]
+function run(inner: ServerState, call: MiddlewareCall, next: Next, [current, ...rest] = inner.middleware): ReturnType<Middleware> {
   if (!current) return next(call)
-  return current(call, async (changed) => run(middleware, changed ? viewOf(call, changed.params) : call, next, at + 1))
+  return current(call, async (changed) => run(inner, changed ? viewOf(inner, call, changed.params) : call, next, rest))
 }
 
-function viewOf(call: MiddlewareCall, params: MiddlewareCall['params']): MiddlewareCall {
+function viewOf(inner: ServerState, call: MiddlewareCall, params: MiddlewareCall['params']): MiddlewareCall {
   const { id, method, caller, trace, signal } = call
-  return { id, method, params, target: targetOf({ method, params }), caller, trace, signal }
+  const named = { method, params }
+  return { id, ...named, target: targetOf(named), isKnown: inner.knows(named), caller, trace, signal }
 }

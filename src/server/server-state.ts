@@ -12,6 +12,7 @@ import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
 import type { Bus, Change, KeyRing, SharedServices } from '../protocol/interfaces/replaceable-services.ts'
 import type { Announcement } from '../protocol/interfaces/service.ts'
+import { METHODS } from '../protocol/methods.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
 import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
@@ -173,6 +174,13 @@ export class ServerState implements FeatureEnvironment {
     const own = this.middleware.length - this.#mounted
     this.middleware = isMounted ? [...this.middleware, middleware] : this.middleware.toSpliced(own, 0, middleware)
     if (isMounted) this.#mounted++
+  }
+
+  /** Whether the protocol or an extension has the method, and this server the tool or prompt that the request names. */
+  knows({ method, params: { name } }: Pick<IncomingCall, 'method' | 'params'>): boolean {
+    if (!METHODS.has(method)) return this.additions.some((each) => each.has(method))
+    if (method === 'tools/call') return typeof name === 'string' && this.tools.has(name)
+    return method !== 'prompts/get' || (typeof name === 'string' && this.prompts.has(name))
   }
 
   /** Pages that a handler opened belong to the server that the client is connected to. */

@@ -4,13 +4,15 @@ import { context, createTraceState, metrics, propagation, SpanKind, SpanStatusCo
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { InMemorySpanExporter, NodeTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { serverExtension } from '../../src/extensions/index.ts'
 import { createHost } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
 import { clientTelemetry, hostTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
-import { createServer, type Server, ToolError } from '../../src/server/index.ts'
+import { createServer, McpError, type Server, ToolError } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { askModern, callTool, openSession, serve } from '../support/http-service.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { storesInMemory } from '../support/replicas.ts'
 
 const folders = temporaryFolders()
@@ -249,6 +251,39 @@ describe('a host', () => {
 })
 
 describe('metrics', () => {
+  it('have no names that clients made up, however the request fails', async () => {
+    const server = tracedServer()
+    server.use((call, next) => {
+      if (call.caller.client?.name === 'banned') throw new McpError('ERR_INVALID_REQUEST', 'You may not do that')
+      return next()
+    })
+    server.extend(serverExtension({ id: 'com.example/shout', methods: { 'com.example/shout': { handler: () => ({}) } } }))
+    server.tool('real', {}, () => 'hi')
+    const { url } = await serve(server)
+    const banned = { _meta: { 'io.modelcontextprotocol/clientInfo': { name: 'banned', version: '1' } } }
+    for (const params of [banned, {}]) {
+      await askModern(url, callTool('invented-1', {}, params))
+      await askModern(url, callTool('invented-2', 'text' as unknown as Message, params))
+      await askModern(url, { method: 'prompts/get', params: { name: 'invented-3', arguments: { count: 1 }, ...params } })
+      await askModern(url, { method: 'prompts/get', params: { name: 'invented-4', arguments: 'text', ...params } })
+      await askModern(url, { method: 'resources/read', params: { uri: 'invented-5:x', ...params } })
+      await askModern(url, { method: 'invented/6', params })
+      const ref = { type: 'ref/prompt', name: 'invented-7' }
+      await askModern(url, { method: 'completion/complete', params: { ref, argument: { name: 'invented-8', value: '' }, ...params } })
+    }
+    expect(spans().filter(({ name }) => name.includes('invented'))).toEqual([])
+    await askModern(url, callTool('real', {}, banned))
+    await askModern(url, { method: 'com.example/shout', params: banned })
+    await meterProvider.forceFlush()
+    const counted = JSON.stringify(metricExporter.getMetrics().at(-1)?.scopeMetrics)
+    expect(counted).not.toContain('invented')
+    expect(counted).toContain('"gen_ai.tool.name":"real"')
+    expect(counted).toContain('"mcp.method.name":"com.example/shout"')
+    // A span is for one request: it says what was asked.
+    expect(named('tools/call').attributes).toMatchObject({ 'gen_ai.tool.name': 'invented-1' })
+    expect(named('_OTHER').attributes).toMatchObject({ 'mcp.method.name': 'invented/6' })
+  })
+
   it('measure the duration of requests on both sides, without names that clients made up', async () => {
     const { url } = await serve(tracedServer())
     await using client = await connect(url, { telemetry: clientTelemetry() })

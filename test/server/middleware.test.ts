@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { apps } from '../../src/apps/index.ts'
+import { serverExtension } from '../../src/extensions/index.ts'
 import { createServer, McpError, type MiddlewareCall, type Service } from '../../src/server/index.ts'
+import { tasks } from '../../src/tasks/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, rawChannel } from '../support/raw-channel.ts'
@@ -78,6 +81,55 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
     expect(failures).toEqual(['inside'])
     await expect(client.read('a:1')).rejects.toMatchObject({ code: -32603, message: expect.stringMatching(/^Internal error/) })
   })
+})
+
+test('middleware can tell what a server has from names that a client made up', async () => {
+  const outer = newServer()
+  const inner = createServer({ name: 'inner', version: '1' })
+  inner.tool('echo', {}, () => 'x')
+  const seen: [string, boolean][] = []
+  const inside: [string | undefined, boolean][] = []
+  outer.use((call, next) => {
+    seen.push([call.target ?? call.method, call.isKnown])
+    return next()
+  })
+  inner.use((call, next) => {
+    inside.push([call.target, call.isKnown])
+    return next({ params: { ...call.params, name: 'gone' } })
+  })
+  inner.use((call, next) => {
+    inside.push([call.target, call.isKnown])
+    return next()
+  })
+  const shout = serverExtension({ id: 'com.example/shout', methods: { 'com.example/shout': { handler: () => ({}) } } })
+  for (const extension of [tasks(), apps({}), shout]) outer.extend(extension)
+  outer.mount('in', inner)
+  const raw = rawChannel(outer)
+  await raw.initialize('2025-11-25')
+  seen.length = 0
+  const known = ['echo', 'in_echo'].map((name) => ['tools/call', { name }] as const)
+  const unknown = ['made-up', 'constructor', 1].map((name) => ['tools/call', { name }] as const)
+  for (const [method, params] of [...known, ...unknown]) await raw.ask(method, params)
+  for (const name of ['p', 'q']) await raw.ask('prompts/get', { name })
+  for (const method of ['tasks/get', 'com.example/shout', 'tasks/made-up', 'com.example/made-up', 'ping']) await raw.ask(method, {})
+  expect(seen).toEqual([
+    ['echo', true],
+    ['in_echo', true],
+    ['made-up', false],
+    ['constructor', false],
+    ['tools/call', false],
+    ['p', true],
+    ['q', false],
+    ['tasks/get', true],
+    ['com.example/shout', true],
+    ['tasks/made-up', false],
+    ['com.example/made-up', false],
+    ['ping', true],
+  ])
+  expect(inside).toEqual([
+    ['echo', true],
+    ['gone', false],
+  ])
 })
 
 test('middleware can refuse a call before the tool or resource is reached', async () => {

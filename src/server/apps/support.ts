@@ -44,6 +44,10 @@ class AppSupport implements Addition, AppHook {
 
   readonly isIn: Addition['isIn'] = ({ hasExtensions }) => hasExtensions
 
+  has(): boolean {
+    return false
+  }
+
   run(): undefined {
     return undefined
   }

@@ -94,6 +94,10 @@ export class Prompts {
     return this.#registry.isDefined(name)
   }
 
+  has(name: string): boolean {
+    return this.#registry.get(name) !== undefined
+  }
+
   /** For a server that mounts this one. */
   follow(follower: (prompt: Defined<PromptDefinition, AnyPromptHandler>) => PromptHandle | undefined): void {
     this.#registry.follow(follower as Follower)

@@ -19,6 +19,8 @@ import type { ServerState } from '../server-state.ts'
 /** An entry may list 512 files, so a page has few entries. */
 const MAX_PAGE = 50
 
+const METHODS: ReadonlySet<string> = new Set(['skills/list', 'skills/get', 'resources/directory/read'])
+
 /** Adds the skills of a folder to a server. Nothing is added if the folder cannot be served. */
 export async function serveSkills(serverState: ServerState, folder: string | URL, options: SkillsOptions = {}): Promise<void> {
   checkMembers('server.skills', options, { directoryRead: 1, watch: 1, scopes: 1, maxEntries: 1, onWarning: 1 })
@@ -76,6 +78,10 @@ class SkillSupport implements Addition {
 
   async close(): Promise<void> {
     this.#source.close()
+  }
+
+  has(method: string): boolean {
+    return METHODS.has(method)
   }
 
   run(call: IncomingCall): Promise<Params> | undefined {

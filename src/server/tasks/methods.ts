@@ -46,6 +46,8 @@ const REQUESTED: ReadonlyMap<string, TaskMethod> = new Map<string, TaskMethod>([
   ['tasks/cancel', cancel],
 ])
 
+export const isTaskMethod = (method: string): boolean => EXTENSION.has(method) || REQUESTED.has(method)
+
 /** Answers a request about tasks. Throws ERR_METHOD_NOT_FOUND where the revision does not have it. */
 export function runTaskMethod(call: IncomingCall, engine: TaskEngine): Promise<Params> {
   const isExtension = call.revision.tasks === 'extension'

@@ -13,7 +13,7 @@ import type { ServerState } from '../server-state.ts'
 import { acceptTaskIds } from './accept-task-ids.ts'
 import { TaskEngine } from './engine.ts'
 import type { TaskDefinition, TaskHook, TaskRules, TaskTool } from './hook.ts'
-import { runTaskMethod } from './methods.ts'
+import { isTaskMethod, runTaskMethod } from './methods.ts'
 import type { TaskOptions } from './options.ts'
 
 /**
@@ -75,6 +75,10 @@ class TaskSupport implements Addition, TaskHook {
 
   close(): Promise<void> {
     return this.#engine.close()
+  }
+
+  has(method: string): boolean {
+    return isTaskMethod(method)
   }
 
   run(call: IncomingCall): Promise<Params> | undefined {
