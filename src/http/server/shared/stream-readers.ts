@@ -37,12 +37,13 @@ export class StreamReaders {
     const { stream, position } = place
     const isStanding = stream === STANDING_STREAM
     if (isStanding && isDraining) return DRAINING_REPLICA
-    const usage = this.#usageOf(principal, request.remoteAddress)
+    // Asked each time: a usage without anything in it is replaced by another on the next tick.
+    const usageNow = (): CallerUsage => this.#usageOf(principal, request.remoteAddress)
     const max = limits.maxStreamsPerSession
     const checkRoom = (): Refusal | undefined =>
       tails.others(sid, stream) >= max
         ? busyFixed(429, 'maxStreamsPerSession', max, 'open streams of this session')
-        : inFlight.checkStreams(usage, open.size)
+        : inFlight.checkStreams(usageNow(), open.size)
     const full = checkRoom()
     if (full) return full
     // No event counts as given to a client without an id before its stream is open: the reply of the store may be lost, or the client gone.
@@ -68,7 +69,7 @@ export class StreamReaders {
     const last = next ?? events.at(-1)?.position ?? attached.from
     open.add({
       sink,
-      usage,
+      usage: usageNow(),
       onTooOld: isStanding ? () => tails.breakOff(sid, stream) : undefined,
       endsAt: reply.endsAt,
       onEnded: () => tails.breakOff(sid, stream),

@@ -150,6 +150,28 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(await (await session.listen()).message()).toMatchObject({ method: 'notifications/tools/list_changed' })
   })
 
+  test('a stream counts for its address, also if the store was slow to open it', async () => {
+    const stores = await storesOf(1)
+    const limits = { maxStreamsPerAddress: 1, streamAfterMs: 80 }
+    const { url, handlers } = await serveReplicas(() => testServer(), { count: 1, stores, limits })
+    const sessions = [await openSession(url, '2025-11-25'), await openSession(url, '2025-11-25')]
+    const { streams } = stores[0] as SharedStore
+    const { attach } = streams
+    const [begun, go] = [gate(), gate()]
+    streams.attach = async (...args) => {
+      begun.open()
+      await go.opened
+      return attach(...args)
+    }
+    const first = sessions[0]?.listen()
+    await begun.opened
+    // Nothing of this address is in use for now, so its count is thrown away.
+    await until(() => handlers[0]?.counts.callers === 0)
+    go.open()
+    expect((await first)?.status).toBe(200)
+    expect((await sessions[1]?.listen())?.status).toBe(429)
+  })
+
   test.each(STREAMABLE)('a notice of %s is not read for a client that is gone', async (version) => {
     const [store] = (await storesOf(1)) as [SharedStore]
     onTestFinished(() => store.close())
