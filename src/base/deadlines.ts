@@ -1,6 +1,6 @@
 /** One timer for any number of deadlines: setting or clearing a deadline changes two links and creates no timer. */
 
-import type { Clock, Timer } from './clock.ts'
+import { type Clock, systemClock, type Timer } from './clock.ts'
 import { LinkedList, type ListNode } from './linked-list.ts'
 
 export abstract class Deadline implements ListNode<Deadline> {
@@ -30,6 +30,11 @@ export class Deadlines {
 
   now(): number {
     return this.#clock.now()
+  }
+
+  /** False for the clock of a test. */
+  get isOnSystemClock(): boolean {
+    return this.#clock === systemClock
   }
 
   /** Fires `deadline` after `ms`, unless it is cleared before. */

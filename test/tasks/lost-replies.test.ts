@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { TaskRecord } from '../../src/protocol/interfaces/task-record.ts'
 import { settle } from '../support/raw-channel.ts'
+import { until } from '../support/until.ts'
 import { closes, once, processOf, storeOnWire } from './store-on-wire.ts'
-import { sessionClient } from './task-server.ts'
+import { extensionClient, sessionClient, taskServer } from './task-server.ts'
 
 describe('an answer that the store keeps although its reply is lost', () => {
   const YES = { name: { action: 'accept', content: { name: 'Ann' } } }
@@ -114,5 +115,39 @@ describe('a result that the store cannot take while it is down', () => {
     wire.isDown = false
     await wait(1)
     expect(await kept()).toMatchObject({ status: 'completed', outcome: { result: { content: [{ text: 'paid' }] } } })
+  })
+})
+
+describe('the system time', () => {
+  test('decides about leases, also after it was set', async () => {
+    const { store, memory } = storeOnWire()
+    const { server, go } = taskServer({ store, leaseMs: 300, ttlMs: 24 * 3_600_000 })
+    onTestFinished(() => server.close())
+    const client = extensionClient(server)
+    const { taskId } = (await client.call('work')).result
+    const { now } = Date
+    const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
+    onTestFinished(() => spy.mockRestore())
+    const leaseEnd = async (id: string): Promise<number> => (await memory.read('', id))?.lease.until ?? 0
+    const second = (await client.call('work')).result.taskId
+    expect(await leaseEnd(second)).toBeGreaterThan(Date.now())
+    await until(async () => (await leaseEnd(taskId)) > Date.now())
+    go.open('done')
+    await client.reach(taskId, 'completed')
+  })
+
+  test('that went on while the process stood still makes it renew its leases at once', async () => {
+    const { store, memory } = storeOnWire()
+    const leaseMs = 600_000
+    const { server, go } = taskServer({ store: { ...store, lookMs: 20 }, leaseMs })
+    onTestFinished(() => server.close())
+    const client = extensionClient(server)
+    const { taskId } = (await client.call('work')).result
+    const { now } = Date
+    const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + leaseMs / 2)
+    onTestFinished(() => spy.mockRestore())
+    await until(async () => ((await memory.read('', taskId))?.lease.until ?? 0) > Date.now() + leaseMs / 2 + 1000)
+    go.open('done')
+    await client.reach(taskId, 'completed')
   })
 })

@@ -312,7 +312,7 @@ export class TaskEngine {
       unlisten()
       unwatch?.()
     }
-    const running: Running = { run, tool, task, renewedAt: this.serverState.now(), forget }
+    const running: Running = { run, tool, task, renewedAt: this.table.moment(), forget }
     const unwatch = this.table.store.watch?.(task.owner, task.taskId, () => void this.#follow(running).catch(() => {}))
     this.#runs.set(keyOf(task), running)
   }
@@ -444,14 +444,15 @@ export class TaskEngine {
 
   async #renew(running: Running): Promise<void> {
     const { task } = running
-    const startedAt = this.serverState.now()
-    if (startedAt - running.renewedAt < this.table.leaseMs / 4) return
+    const { table } = this
+    const startedAt = table.moment()
+    if (table.since(running.renewedAt) < table.leaseMs / 4) return
     try {
-      if (await this.table.renew(task, this.table.leaseEnd())) running.renewedAt = startedAt
+      if (await table.renew(task, table.leaseEnd())) running.renewedAt = startedAt
       else await this.#follow(running)
     } catch (error) {
       // The handler must stop before another process takes the task over.
-      if (this.serverState.now() - running.renewedAt >= this.table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
+      if (table.since(running.renewedAt) >= table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
       throw error
     }
   }

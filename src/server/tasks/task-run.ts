@@ -15,6 +15,7 @@ import { type Caller, type Dialect, IncomingCall } from '../incoming-call.ts'
 import type { Asker } from '../input/asker.ts'
 import type { TaskTool } from './hook.ts'
 import { SwitchingAsker } from './task-asker.ts'
+import type { Moment } from './task-table.ts'
 
 /** What a run needs of the engine. */
 export interface RunEvents {
@@ -29,8 +30,8 @@ export interface Running {
   run: TaskRun
   tool: TaskTool
   task: TaskRecord
-  /** When the lease was taken or renewed, by the clock of the server. */
-  renewedAt: number
+  /** When the lease was taken or renewed. */
+  renewedAt: Moment
   forget: () => void
   /** Its questions may have changed in the store without the handler knowing. */
   isBehind?: boolean

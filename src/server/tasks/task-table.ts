@@ -17,6 +17,12 @@ const MAX_ATTEMPTS = 50
 /** What tasks of callers without authentication may take of `maxTasks`: anyone with enough addresses can create so many. */
 const ANONYMOUS_PART = 3 / 4
 
+/** A time by the clock of the server, and by that of leases. */
+export interface Moment {
+  clock: number
+  time: number
+}
+
 export type TaskListener = (task: TaskRecord | undefined) => void
 
 type TaskTableOptions = Pick<TaskOptions, 'onChange'> & { store: TaskStore | undefined; leaseMs: number | undefined }
@@ -49,7 +55,19 @@ export class TaskTable {
 
   /** Milliseconds since 1970. */
   now(): number {
-    return Math.round(this.#epoch + this.#serverState.now())
+    const { deadlines } = this.#serverState
+    // Processes compare leases by the system time, which can be set, and goes on while the machine sleeps.
+    if (deadlines.isOnSystemClock && this.store.isShared) return Date.now()
+    return Math.round(this.#epoch + deadlines.now())
+  }
+
+  moment(): Moment {
+    return { clock: this.#serverState.now(), time: this.now() }
+  }
+
+  /** How long ago that was. The longer time counts, because either clock may have missed some of it. */
+  since({ clock, time }: Moment): number {
+    return Math.max(this.#serverState.now() - clock, this.now() - time)
   }
 
   get leaseMs(): number {
