@@ -247,6 +247,8 @@ export class Endpoint {
   /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
   async close(): Promise<void> {
     this.#isDraining = true
+    // First: connections may be cut while the store does not answer.
+    this.#open.beginClose()
     if (this.#sessions !== this.#replica) this.#sessions?.endAll('The server was closed')
     // The last events come from the store.
     await this.#replica?.endAll('The server was closed')

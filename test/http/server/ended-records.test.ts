@@ -3,8 +3,9 @@
 import { expect, test } from 'vitest'
 import { listen } from '../../../src/http/index.ts'
 import type { RequestRecord } from '../../../src/observability/index.ts'
+import { memoryStore } from '../../../src/store/index.ts'
 import { http } from '../../support/http-requests.ts'
-import { callTool, modern, openSession, serve, testServer, until, WATCHED } from '../../support/http-service.ts'
+import { callTool, gate, modern, openSession, serve, testServer, until, WATCHED } from '../../support/http-service.ts'
 import { serveReplicas } from '../../support/replicas.ts'
 
 const cut = (cause: string): object => ({ outcome: 'error', code: -32603, reason: cause })
@@ -37,6 +38,26 @@ test.each(['2026-07-28 as JSON', '2026-07-28 as a stream', '2025-11-25'])('a cal
   await until(() => begun === 1)
   await close()
   expect(callsIn(records)).toMatchObject([cut('shutdown')])
+})
+
+test('a call of 2026-07-28 that a shutdown cuts while the store does not answer', async () => {
+  const records: RequestRecord[] = []
+  const [begun, back] = [gate(), gate()]
+  const store = memoryStore()
+  store.replica.leave = () => back.opened
+  const options = { port: 0, graceMs: 50, handleSignals: false, store, onRequest: (record: RequestRecord) => records.push(record) }
+  const { url, close } = await listen(
+    waiting(() => begun.open()),
+    options,
+  )
+  http(url, modern(callTool('wait'), { accept: 'application/json' })).catch(() => {})
+  await begun.opened
+  const closed = close()
+  await until(() => callsIn(records).length === 1)
+  expect(callsIn(records)).toMatchObject([cut('shutdown')])
+  back.open()
+  await closed
+  await store.close()
 })
 
 test('a call whose client disconnects is cancelled', async () => {

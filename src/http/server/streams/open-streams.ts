@@ -120,8 +120,12 @@ export class OpenStreams {
     return this.#standing === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNoneStanding.push(resolve))
   }
 
-  close(): void {
+  /** What is in progress is cut from now on. Open streams still get their last events. */
+  beginClose(): void {
     this.#isClosed = true
+  }
+
+  close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
     for (const sink of [...this.#streams.keys()]) {
