@@ -324,7 +324,8 @@ export class Endpoint {
     return this.#sharedLimits.admit(
       message,
       post,
-      () => this.#answer(message, post),
+      // The shutdown may have begun while the store was asked.
+      () => (this.#isDraining ? this.#draining : this.#answer(message, post)),
       (refusal) => this.#refuse(reply, about(refusal, refusal.id ?? idOf(message))),
     )
   }

@@ -64,6 +64,34 @@ describe.each(STORES)('limits with a store in %s', (_name, storesOf) => {
     go.open()
   })
 
+  test('a request that waits for its place during the shutdown is refused, and no handler runs', async () => {
+    const stores = await storesOf(1)
+    const { counters } = stores[0] as SharedStore
+    const { hold } = counters
+    const [asked, go] = [gate(), gate()]
+    counters.hold = async (...args) => {
+      asked.open()
+      await go.opened
+      return hold(...args)
+    }
+    const called = vi.fn(() => 'called')
+    const { url, handlers } = await serveReplicas(
+      () => {
+        const own = testServer()
+        own.tool('spy', {}, called)
+        return own
+      },
+      { count: 1, stores },
+    )
+    const answer = askModern(url, callTool('spy'), ADA)
+    await asked.opened
+    await handlers[0]?.drain(1000)
+    go.open()
+    expect(await answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, message: { id: 1, error: { code: -32603 } } })
+    expect(called).not.toHaveBeenCalled()
+    expect(handlers[0]?.counts).toMatchObject({ inFlight: 0, bodyBytes: 0 })
+  })
+
   test('a caller gets its rate of tool calls once, and not at each replica', async () => {
     const limits = { toolCalls: { perSecond: 0.001, burst: 12 } }
     const { urls } = await serveReplicas(() => testServer({ limits }))
