@@ -200,9 +200,30 @@ describe('metrics', () => {
     expect(metricOf(text, 'portico_request_duration_seconds_bucket', { ...labels, le: '+Inf' })).toBe(3)
     expect(metricOf(text, 'portico_request_duration_seconds_sum', labels)).toBeGreaterThan(0)
     expect(metricOf(text, 'portico_message_bytes_total', { of: 'request' })).toBeGreaterThan(1000)
-    expect(metricOf(text, 'portico_event_loop_lag_seconds', { quantile: '0.99' })).toBeGreaterThanOrEqual(0)
     expect(text).not.toContain('made/up')
     expect(text).not.toContain('nothing')
+  })
+
+  it('measures how long code blocked the process since the last scrape', async () => {
+    const server = testServer()
+    const BLOCKED_S = 0.4
+    server.tool('block', {}, () => {
+      for (const until = performance.now() + BLOCKED_S * 1000; performance.now() < until; );
+      return 'done'
+    })
+    const { url } = await serve(server, { metrics: true })
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 100))
+    const lag = async (quantile: string): Promise<number> =>
+      metricOf(await scrape(url), 'portico_event_loop_lag_seconds', { quantile }) ?? Number.NaN
+    await pause()
+    await askModern(url, callTool('block'))
+    await pause()
+    const text = await scrape(url)
+    const [median, most] = ['0.5', '1'].map((quantile) => metricOf(text, 'portico_event_loop_lag_seconds', { quantile }))
+    expect(most).toBeGreaterThan(BLOCKED_S - 0.05)
+    expect(most).toBeLessThan(30)
+    expect(median).toBeLessThan(BLOCKED_S / 2)
+    await expect.poll(async () => lag('1'), { interval: 100 }).toBeLessThan(BLOCKED_S / 2)
   })
 
   it('counts sessions, streams, refusals and the load, and nothing for probes', async () => {
