@@ -2,7 +2,7 @@
 
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { SessionRecord } from './session-record.ts'
-import { moveTopics, SESSIONS } from './session-topics.ts'
+import { removeTopics, SESSIONS } from './session-topics.ts'
 
 /** Sessions that are looked at to find one. The one that is idle longest among so many is among the longest idle of all. */
 const SAMPLE = 16
@@ -62,7 +62,7 @@ export class RoomForSessions {
     for (const { sid, record, idleMs } of idle.sort((a, b) => b.idleMs - a.idleMs)) {
       // Its client may have used it meanwhile, or another replica has closed it.
       if (!(await this.#store.sessions.endIdle(sid, idleMs))) continue
-      await moveTopics(this.#store.topics, sid, record, undefined, 0)
+      await removeTopics(this.#store.topics, sid, record)
       this.#onEnded(record)
       return true
     }

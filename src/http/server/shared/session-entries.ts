@@ -12,7 +12,7 @@ import { NOT_FOUND } from '../session/check-request.ts'
 import { RoomForSessions } from './room-for-sessions.ts'
 import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
-import { blocksOf, moveTopics, SESSIONS, SUBSCRIPTIONS, subscriptionsOf, topicsOf, weightOfBlocks } from './session-topics.ts'
+import { addTopics, blocksOf, removeTopics, SESSIONS, SUBSCRIPTIONS, subscriptionsOf, topicsOf, weightOfBlocks } from './session-topics.ts'
 
 export interface SessionEntriesOptions {
   store: SharedStore
@@ -30,7 +30,7 @@ export class SessionEntries {
   readonly #store: SharedStore
   readonly #topicLifeMs: number
   readonly #room: RoomForSessions
-  /** When the sessions of clients that only listen were kept from expiring. */
+  /** When the sessions of clients that only listen or wait were kept from expiring. */
   #keptAt = 0
 
   constructor(options: SessionEntriesOptions) {
@@ -74,16 +74,21 @@ export class SessionEntries {
 
   /** Changes the record, and the topics that follow from it. */
   async change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
-    const before = structuredClone(session.record)
-    if (bounds) await this.#checkSubscriptions(before, apply, bounds)
+    const { topics } = this.#store
+    const { sid, record: before } = session
+    const wanted = structuredClone(before)
+    apply(wanted.state)
+    if (bounds) await this.#checkSubscriptions(before, wanted, bounds)
+    // First, because a client that repeats the change after an error must not find it made without them.
+    await addTopics(topics, sid, before, wanted, this.#topicLifeMs)
     const after = await changeRecord(this.#store, session, apply)
-    await moveTopics(this.#store.topics, session.sid, before, after, this.#topicLifeMs)
+    // Another request may have changed the record, too.
+    await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
+    for (const each of [before, wanted]) await removeTopics(topics, sid, each, after)
   }
 
   /** Counted as sessions are, and only when the session needs one more block. */
-  async #checkSubscriptions(before: SessionRecord, apply: (state: SessionState) => void, bounds: SubscriptionBounds): Promise<void> {
-    const after = structuredClone(before)
-    apply(after.state)
+  async #checkSubscriptions(before: SessionRecord, after: SessionRecord, bounds: SubscriptionBounds): Promise<void> {
     const more = blocksOf(after) - blocksOf(before)
     if (more <= 0) return
     const { topics } = this.#store
@@ -114,7 +119,7 @@ export class SessionEntries {
     const { sessionIdleMs, sessionMaxAgeMs } = this.#options.limits
     await this.#store.sessions.create(sid, JSON.stringify(record), { ttlMs: sessionIdleMs, maxAgeMs: sessionMaxAgeMs })
     try {
-      await moveTopics(this.#store.topics, sid, undefined, record, this.#topicLifeMs)
+      await addTopics(this.#store.topics, sid, undefined, record, this.#topicLifeMs)
     } catch (error) {
       // The client does not learn of the session, so it must not count.
       await this.forget(sid, record).catch(() => {})
@@ -124,10 +129,10 @@ export class SessionEntries {
 
   async forget(sid: string, record: SessionRecord): Promise<undefined> {
     await this.#store.sessions.end(sid)
-    await moveTopics(this.#store.topics, sid, record, undefined, this.#topicLifeMs)
+    await removeTopics(this.#store.topics, sid, record)
   }
 
-  /** Keeps the sessions of clients that only listen from expiring. */
+  /** Keeps sessions from expiring whose clients only listen, or wait for an answer. */
   async keep(sids: Iterable<string>): Promise<void> {
     const now = this.#options.clock.now()
     if (now - this.#keptAt < this.#options.limits.sessionIdleMs / 4) return

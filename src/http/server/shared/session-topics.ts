@@ -69,18 +69,23 @@ export function topicsOf(sid: string, record: SessionRecord): [topic: string, me
   return topics
 }
 
-/** Adds a session to its topics, and removes it from those of its former record. */
-export async function moveTopics(
+/** Adds a session to the topics of `record` that are not those of `former`. */
+export async function addTopics(
   topics: Topics,
   sid: string,
-  before: SessionRecord | undefined,
-  after: SessionRecord | undefined,
+  former: SessionRecord | undefined,
+  record: SessionRecord,
   lifeMs: number,
 ): Promise<void> {
-  const wanted = new Map((after ? topicsOf(sid, after) : []).map((each) => [each.join('\n'), each]))
-  const former = new Map((before ? topicsOf(sid, before) : []).map((each) => [each.join('\n'), each]))
-  await Promise.all([
-    ...[...wanted].filter(([key]) => !former.has(key)).map(([, [topic, member]]) => topics.add(topic, member, lifeMs)),
-    ...[...former].filter(([key]) => !wanted.has(key)).map(([, [topic, member]]) => topics.remove(topic, member)),
-  ])
+  await Promise.all(without(sid, record, former).map(([topic, member]) => topics.add(topic, member, lifeMs)))
+}
+
+/** Removes a session from the topics of `record` that are not those of `later`. */
+export async function removeTopics(topics: Topics, sid: string, record: SessionRecord, later?: SessionRecord): Promise<void> {
+  await Promise.all(without(sid, record, later).map(([topic, member]) => topics.remove(topic, member)))
+}
+
+function without(sid: string, record: SessionRecord, other: SessionRecord | undefined): [topic: string, member: string][] {
+  const others = new Set((other ? topicsOf(sid, other) : []).map((each) => each.join('\n')))
+  return topicsOf(sid, record).filter((each) => !others.has(each.join('\n')))
 }
