@@ -1,10 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { TaskRecord } from '../../src/protocol/interfaces/task-record.ts'
-import { settle } from '../support/raw-channel.ts'
+import { McpError } from '../../src/server/index.ts'
+import { envelope, settle } from '../support/raw-channel.ts'
 import { until } from '../support/until.ts'
-import { closes, once, processOf, storeOnWire } from './store-on-wire.ts'
-import { extensionClient, sessionClient, taskServer } from './task-server.ts'
+import { closes, type Fault, once, processOf, storeOnWire } from './store-on-wire.ts'
+import { ABLE, extensionClient, sessionClient, taskServer } from './task-server.ts'
 
 describe('an answer that the store keeps although its reply is lost', () => {
   const YES = { name: { action: 'accept', content: { name: 'Ann' } } }
@@ -115,6 +116,103 @@ describe('a result that the store cannot take while it is down', () => {
     wire.isDown = false
     await wait(1)
     expect(await kept()).toMatchObject({ status: 'completed', outcome: { result: { content: [{ text: 'paid' }] } } })
+  })
+})
+
+describe('a task whose creation the store does not confirm', () => {
+  const created: Fault = (_task, before) => before === undefined
+
+  test('is removed when the store is back, and no process runs it', async () => {
+    const { store, wire, memory } = storeOnWire()
+    const [maker, other] = [processOf(store), processOf(store)]
+    await other.client.request('tasks/get', { taskId: 'x' })
+    wire.loses = once((...change) => {
+      wire.isDown = created(...change)
+      return wire.isDown
+    })
+    expect((await maker.client.call('again')).error).toMatchObject({ code: -32603 })
+    await maker.wait(0.5)
+    expect(await memory.list('')).toHaveLength(1)
+    wire.isDown = false
+    await maker.wait(0.5)
+    expect(await memory.list('')).toHaveLength(0)
+    await other.wait(2)
+    expect([maker.runs(), other.runs()]).toEqual([0, 0])
+  })
+
+  test('does not run beside the plain call that goes on', async () => {
+    const { store, wire, memory } = storeOnWire()
+    const [maker, other] = [processOf(store), processOf(store)]
+    await other.client.request('tasks/get', { taskId: 'x' })
+    wire.loses = once(created)
+    const answer = maker.client.call('late')
+    await settle()
+    await maker.wait(1)
+    await other.wait(2)
+    maker.go.open('done')
+    expect((await answer).result).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] })
+    expect([maker.runs(), other.runs(), await memory.list('')]).toEqual([1, 0, []])
+  })
+
+  test('is not continued by its own process after its lease', async () => {
+    const { store, wire, memory } = storeOnWire()
+    const { client, wait, runs } = processOf({
+      ...store,
+      remove: async () => {
+        throw new McpError('ERR_STORE_DOWN', 'The store does not answer')
+      },
+    })
+    wire.loses = once(created)
+    await client.call('again')
+    await wait(3)
+    expect([runs(), (await memory.list('')).length]).toEqual([0, 1])
+  })
+
+  test('is removed when the server is closed', async () => {
+    const { store, wire, memory } = storeOnWire()
+    const { client, server } = processOf(store)
+    wire.loses = once(created)
+    await client.call('again')
+    await server.close()
+    expect(await memory.list('')).toHaveLength(0)
+  })
+
+  test('keeps its place until it is removed, and the error names the limit', async () => {
+    const { store, wire } = storeOnWire()
+    const { client, wait } = processOf(store, { maxTasksPerCaller: 2 })
+    wire.loses = (...change) => {
+      wire.isDown = created(...change)
+      return wire.isDown
+    }
+    await client.call('again')
+    wire.isDown = false
+    await client.call('again')
+    expect((await client.call('again')).error).toMatchObject({ data: { limit: 'maxTasksPerCaller', max: 2 } })
+    wire.loses = () => false
+    wire.isDown = false
+    await wait(1)
+    expect((await client.call('again')).result.taskId).toBeDefined()
+  })
+
+  test('is removed if its client is gone, also if the first try fails', async () => {
+    const { store, wire, memory } = storeOnWire()
+    const made = processOf({
+      ...store,
+      create: async (...task) => {
+        const refusal = await store.create(...task)
+        made.client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'gone' } })
+        wire.isDown = true
+        return refusal
+      },
+    })
+    const _meta = envelope(ABLE)
+    made.client.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params: { name: 'again', _meta } })
+    await settle()
+    expect(await memory.list('')).toHaveLength(1)
+    wire.isDown = false
+    await made.wait(1)
+    expect(await memory.list('')).toHaveLength(0)
+    expect(made.runs()).toBe(0)
   })
 })
 

@@ -15,7 +15,8 @@ export type CreateRefusal = 'account-full' | 'store-full'
 
 /**
  * Keeps tasks. Several processes may share a store: every change names the edition that it replaces, so that no change is lost, and
- * the lease in the record says which process runs the task. `checkTaskStore` of portico/testing tests an implementation.
+ * the lease in the record says which process runs the task. A method that cannot reach the store, or gets no
+ * reply, rejects with ERR_STORE_DOWN: then the process tries again. `checkTaskStore` of portico/testing tests an implementation.
  */
 export interface TaskStore {
   /** Whether other processes may change its tasks, or find them after this process has ended. */

@@ -30,6 +30,7 @@ import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
 import { Tending } from './tending.ts'
 import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { UnwantedTasks } from './unwanted-tasks.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
@@ -47,6 +48,7 @@ export class TaskEngine {
   readonly #runs = new Map<string, Running>()
   readonly #expiries = new Map<string, Deadline>()
   readonly #accounts = new Accounts()
+  readonly #unwanted: UnwantedTasks
   readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   readonly #tending: Tending
@@ -57,10 +59,12 @@ export class TaskEngine {
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, { store, onChange, leaseMs })
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
+    this.#unwanted = new UnwantedTasks(this.table)
     this.#tending = new Tending({
       serverState,
       table: this.table,
       runs: this.#runs,
+      unwanted: this.#unwanted,
       save: (running) => this.#save(running, (error) => !isDown(error)),
       renew: async (running) => {
         await this.#renew(running)
@@ -93,8 +97,7 @@ export class TaskEngine {
     const task = this.#newTask(call, name, ttlMs, { callId: randomId(), asked: {}, answers: {}, steps: {} })
     await this.#create(task, call)
     if (call.exchange.isOver) {
-      // The client is gone, and does not know the task.
-      await this.#remove(task)
+      await this.#discard(task)
       throw new DOMException('The client cancelled the call', 'AbortError')
     }
     this.#run(call, tool, task)
@@ -202,8 +205,9 @@ export class TaskEngine {
     this.#tending.stop()
     await this.#ready?.catch(() => {})
     const reason = new McpError('ERR_CLOSED', 'The server was closed')
-    await Promise.all(
-      [...this.#runs.values()].map(async (running) => {
+    await Promise.all([
+      this.#unwanted.remove(),
+      ...[...this.#runs.values()].map(async (running) => {
         const { task, tool, outcome } = running
         if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
         this.#stop(task, reason)
@@ -211,7 +215,7 @@ export class TaskEngine {
         const ended = isKept ? this.table.renew(task, 0) : this.table.change(task, heldBy(task.lease, finish(STOPPED)))
         await ended.catch(() => {})
       }),
-    )
+    ])
     for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
   }
 
@@ -233,8 +237,7 @@ export class TaskEngine {
         const asker = this.#askerFor(task, journal, names)
         const created = this.#create(task, call).then(async () => {
           if (!call.exchange.isOver) return asker
-          // The client is gone, and does not know the task.
-          await this.#remove(task)
+          await this.#discard(task)
           return undefined
         })
         run.asker.switchTo(created)
@@ -403,9 +406,31 @@ export class TaskEngine {
   }
 
   async #create(task: TaskRecord, call: IncomingCall): Promise<void> {
-    await this.table.create(task, this.#handlers.leftOver(this.table.now()), isAnonymous(call))
+    const leftOver = [...this.#handlers.leftOver(this.table.now()), ...this.#unwanted.accounts]
+    try {
+      await this.table.create(task, leftOver, isAnonymous(call))
+    } catch (error) {
+      // The store may have the task. Its caller gets this error, or the call goes on without a task.
+      if (isDown(error)) this.#removeLater(task)
+      throw error
+    }
     this.#expireLater(task)
     if (this.table.store.isShared) this.#tending.later()
+  }
+
+  /** Removes a task that its client does not know, because it is gone. */
+  async #discard(task: TaskRecord): Promise<void> {
+    try {
+      await this.#remove(task)
+    } catch (error) {
+      this.#removeLater(task)
+      throw error
+    }
+  }
+
+  #removeLater(task: TaskRecord): void {
+    this.#unwanted.add(task)
+    this.#tending.later()
   }
 
   #expireLater(task: TaskRecord): void {

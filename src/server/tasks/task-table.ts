@@ -2,7 +2,7 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import { expiryOf, type TaskHead, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
-import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
+import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { TASKS } from '../../protocol/model/tasks.ts'
 import { memoryTaskStore } from '../../store/memory/task-store.ts'
 import type { ServerState } from '../server-state.ts'
@@ -86,14 +86,15 @@ export class TaskTable {
   /**
    * Throws ERR_LIMIT if there are too many tasks.
    *
-   * @param leftOver the accounts of handlers that run although the store no longer has their tasks
+   * @param leftOver the accounts of handlers and tasks that count, and that the store may not have
    * @param isAnonymous such tasks leave room for those of other callers
    */
   async create(task: TaskRecord, leftOver: readonly string[], isAnonymous: boolean): Promise<void> {
     const { maxTasksPerCaller: perAccount, maxTasks } = this.#limits
     const total = isAnonymous ? Math.ceil(maxTasks * ANONYMOUS_PART) : maxTasks
     const ofAccount = leftOver.filter((account) => account === task.account).length
-    const refusal = await this.store.create(task, { perAccount: perAccount - ofAccount, total: total - leftOver.length })
+    const caps = { perAccount: perAccount - ofAccount, total: total - leftOver.length }
+    const refusal = fullWithout(caps) ?? (await this.store.create(task, caps))
     if (refusal) {
       const [limit, max] = refusal === 'account-full' ? ['maxTasksPerCaller', perAccount] : ['maxTasks', total]
       const data = { reason: 'limit', limit, max }
@@ -173,4 +174,10 @@ export class TaskTable {
     this.#serverState.announce({ kind: 'extension', id: TASKS, method: 'notifications/tasks', params: detailedTask(task) })
     this.#onChange({ taskId, tool, status, statusMessage, principal: principalOf(task) })
   }
+}
+
+/** Why nothing can be created, whatever the store has: a store that is down could not say so. */
+function fullWithout({ perAccount, total }: TaskCaps): CreateRefusal | undefined {
+  if (perAccount <= 0) return 'account-full'
+  return total <= 0 ? 'store-full' : undefined
 }

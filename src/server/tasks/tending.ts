@@ -7,12 +7,14 @@ import { isDown } from './kept-outcome.ts'
 import { keyOf } from './owner.ts'
 import type { Running } from './task-run.ts'
 import type { TaskTable } from './task-table.ts'
+import type { UnwantedTasks } from './unwanted-tasks.ts'
 
 export interface TendingOptions {
   serverState: ServerState
   table: TaskTable
   /** The tasks that this process runs. */
   runs: ReadonlyMap<string, Running>
+  unwanted: UnwantedTasks
   /** Stores an outcome that could not be stored before. */
   save(running: Running): Promise<void>
   renew(running: Running): Promise<void>
@@ -35,7 +37,7 @@ export class Tending {
 
   /** Renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. Then again after a while. */
   async tend(): Promise<void> {
-    const { table, runs, save, renew, remove, recover } = this.#options
+    const { table, runs, unwanted, save, renew, remove, recover } = this.#options
     try {
       await Promise.all(
         [...runs.values()].map(async (running) => {
@@ -43,12 +45,13 @@ export class Tending {
           else await renew(running).catch((error: unknown) => this.#report(error, running.task))
         }),
       )
+      await unwanted.remove()
       const failed = new Set<string>()
       for (const task of await table.store.neglected(table.now())) {
         if (this.#isStopped) return
         try {
           if (expiryOf(task) <= table.now()) await remove(task)
-          else if (!runs.has(keyOf(task))) await recover(task)
+          else if (!runs.has(keyOf(task)) && !unwanted.has(task)) await recover(task)
         } catch (error) {
           if (isDown(error)) throw error
           // One task that is damaged must not stop the others.
