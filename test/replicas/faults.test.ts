@@ -7,7 +7,9 @@ import { askModern, callTool, initializeMessage, openSession, STREAMABLE } from 
 import { untilStopped } from '../support/processes.ts'
 import { counted, isProof } from '../support/proof.ts'
 import { until } from '../support/until.ts'
-import { Ledger, runCalls } from './load.ts'
+import { counting } from './counted-call.ts'
+import { Ledger } from './ledger.ts'
+import { runCalls } from './load.ts'
 import { LEASE_MS, type ReplicaProcess } from './replica-group.ts'
 import { AFTER_LEASE_MS, behindEach, count, inEach, LONG, progressOf, upTo } from './session-calls.ts'
 
@@ -303,7 +305,9 @@ behindEach(({ front, isFull, server, group, randomReplica, startVictim, at }) =>
   async function rollingRestart(end: (old: ReplicaProcess) => Promise<void>): Promise<Ledger> {
     const ledger = new Ledger()
     let isOver = false
-    const load = inEach((version) => runCalls(group(), ledger, { version, sessions: 3, isOver: () => isOver, to: 10, ms: 20 }))
+    const load = inEach((version) =>
+      runCalls(group(), ledger, { version, sessions: 3, isOver: () => isOver, call: counting({ to: 10, ms: 20 }) }),
+    )
     for (const old of [...group().replicas]) {
       const before = ledger.answered
       await group().start()

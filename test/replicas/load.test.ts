@@ -3,7 +3,9 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { portOf } from '../support/http-requests.ts'
-import { Ledger, runCalls } from './load.ts'
+import { counting } from './counted-call.ts'
+import { Ledger } from './ledger.ts'
+import { runCalls } from './load.ts'
 
 const HUNG_MS = 300
 
@@ -46,7 +48,7 @@ test.each<[string, (method: string, response: ServerResponse) => void]>([
   const ledger = new Ledger()
   // One call: the load is over as soon as it was sent.
   const isOver = (): boolean => ledger.sent > 0
-  await runCalls({ url }, ledger, { version: '2025-11-25', sessions: 1, isOver, to: 1, ms: 1, hungMs: HUNG_MS })
+  await runCalls({ url }, ledger, { version: '2025-11-25', sessions: 1, isOver, call: counting({ to: 1, ms: 1 }), hungMs: HUNG_MS })
   expect(ledger.faults({ accepted: new Map() })).toEqual({ lost: 0, duplicated: 0, reordered: 0, hung: 1, foreign: 0 })
   expect([ledger.sent, ledger.answered, ledger.refused]).toEqual([1, 0, 0])
   expect(ledger.longestWaitMs).toBeGreaterThanOrEqual(HUNG_MS)

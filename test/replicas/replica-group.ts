@@ -31,6 +31,8 @@ export interface ReplicaGroup {
   readonly replicas: Set<ReplicaProcess>
   /** The highest number of each run of `count` whose event the store has accepted. */
   readonly accepted: Map<string, number>
+  /** How often each run of `ask_restartable` has run its step. */
+  readonly steps: Map<string, number>
   /** How many events the store has accepted. */
   acceptedCount: number
   /** @param isBalanced false: the balancer does not know it */
@@ -71,6 +73,7 @@ export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
     balancer,
     replicas: new Set(),
     accepted: new Map(),
+    steps: new Map(),
     acceptedCount: 0,
     start: async (isBalanced = true) => {
       const settings = JSON.stringify({ url: redisUrl, prefix, leaseMs, limits, graceMs, responses, server, timeoutMs })
@@ -84,7 +87,8 @@ export async function startGroup(options: GroupOptions): Promise<ReplicaGroup> {
         if (word === 'accepted') {
           group.accepted.set(run, Number(number))
           group.acceptedCount++
-        } else if (word === 'listening') url = number
+        } else if (word === 'stepped' && run !== '') group.steps.set(run, (group.steps.get(run) ?? 0) + 1)
+        else if (word === 'listening') url = number
         else lines.push(line)
       })
       let isEnding = false

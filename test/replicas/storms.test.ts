@@ -8,10 +8,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startCluster } from '../redis/redis-cluster.ts'
 import { tcpProxy } from '../redis/tcp-proxy.ts'
 import { STREAMABLE } from '../support/http-service.ts'
-import { isProof, proofSize } from '../support/proof.ts'
+import { counted, isProof, proofSize } from '../support/proof.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
-import { Ledger, runCalls } from './load.ts'
+import { asking } from './asking-call.ts'
+import { counting } from './counted-call.ts'
+import { Ledger } from './ledger.ts'
+import { type LoadOptions, runCalls } from './load.ts'
 import { type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
 
 const SESSIONS = proofSize('SESSIONS', 0, 1000)
@@ -31,23 +34,37 @@ const AFTER_LEASE_MS = 2000
 const FURTHER_DEATHS = 3
 /** How long a replica is stopped. */
 const STOPPED_MS = LEASE_MS + 3000
+/** The longest time that a person takes to answer. */
+const THINKING_MS = 6000
 const NO_FAULTS = { lost: 0, duplicated: 0, reordered: 0, hung: 0, foreign: 0 }
 
 const longTest = test.runIf(isProof)
 
-/** Puts load on a group until enough events were accepted and enough faults have happened. */
-async function storm(what: string, group: ReplicaGroup, fault: (n: number) => Promise<void>, minFaults: number): Promise<Ledger> {
+interface Storm {
+  what: string
+  group: ReplicaGroup
+  fault(n: number): Promise<void>
+  minFaults: number
+  /** Default: calls of `count`, in each revision. */
+  loads?: Pick<LoadOptions, 'version' | 'call' | 'capabilities'>[]
+  /** Default: EVENTS were accepted. */
+  isEnough?(ledger: Ledger): boolean
+}
+
+const COUNTING: NonNullable<Storm['loads']> = STREAMABLE.map((version) => ({
+  version,
+  call: counting({ to: 20, ms: Math.ceil((SESSIONS / EVENTS_PER_SECOND) * 1000) }),
+}))
+
+/** Puts load on a group until it was enough and enough faults have happened. */
+async function storm({ what, group, fault, minFaults, loads = COUNTING, ...options }: Storm): Promise<Ledger> {
+  const { isEnough = () => group.acceptedCount >= EVENTS } = options
   onTestFinished(() => group.close())
   const ledger = new Ledger()
   let isOver = false
-  const ms = Math.ceil((SESSIONS / EVENTS_PER_SECOND) * 1000)
   const started = performance.now()
-  const load = Promise.all(
-    STREAMABLE.map((version) => {
-      const sessions = Math.ceil(SESSIONS / STREAMABLE.length)
-      return runCalls(group, ledger, { version, sessions, isOver: () => isOver, to: 20, ms })
-    }),
-  )
+  const sessions = Math.ceil(SESSIONS / loads.length)
+  const load = Promise.all(loads.map((each) => runCalls(group, ledger, { ...each, sessions, isOver: () => isOver })))
   // A client that fails ends the run.
   load.catch(() => {
     isOver = true
@@ -57,7 +74,7 @@ async function storm(what: string, group: ReplicaGroup, fault: (n: number) => Pr
   while (!isOver) {
     await fault(faults++)
     ledger.lookAtLoad()
-    isOver ||= faults >= minFaults && group.acceptedCount >= EVENTS
+    isOver ||= faults >= minFaults && isEnough(ledger)
   }
   await load
   const seconds = Math.round((performance.now() - started) / 1000)
@@ -80,17 +97,17 @@ longTest(
     const redisServer = await startRedis()
     onTestFinished(() => redisServer.close())
     const group = await startGroup({ redisUrl: redisServer.url, ...STORMY })
-    const ledger = await storm(
-      'kill -9 of a replica every two seconds',
+    const ledger = await storm({
+      what: 'kill -9 of a replica every two seconds',
       group,
-      async () => {
+      fault: async () => {
         const next = group.start()
         await sleep(2000)
         await oneOf(group.replicas).end('SIGKILL')
         await next
       },
-      10,
-    )
+      minFaults: 10,
+    })
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
     ledger.checkLongestWait(LEASE_MS + AFTER_LEASE_MS + FURTHER_DEATHS * LEASE_MS)
@@ -106,10 +123,10 @@ longTest(
     const redisServer = await startRedis()
     onTestFinished(() => redisServer.close())
     const group = await startGroup({ redisUrl: redisServer.url, ...STORMY })
-    const ledger = await storm(
-      'a replica stopped for longer than its lease',
+    const ledger = await storm({
+      what: 'a replica stopped for longer than its lease',
       group,
-      async () => {
+      fault: async () => {
         const zombie: ReplicaProcess = oneOf(group.replicas)
         zombie.child.kill('SIGSTOP')
         // Health checks of the balancer find it.
@@ -120,12 +137,46 @@ longTest(
         await group.balancer.add(zombie.port)
         await sleep(1000)
       },
-      4,
-    )
+      minFaults: 4,
+    })
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
     // A request that waits at the stopped replica itself is answered when that goes on. One is stopped at a time, so there is no further death.
     ledger.checkLongestWait(STOPPED_MS + AFTER_LEASE_MS)
+    await endAll(group)
+    await until(async () => (await redisServer.scan()).length === 0, 600_000)
+  },
+  HOUR,
+)
+
+longTest(
+  'restartable calls that ask get one answer each while replicas are killed at random and replaced',
+  async () => {
+    const redisServer = await startRedis()
+    onTestFinished(() => redisServer.close())
+    const group = await startGroup({ redisUrl: redisServer.url, ...STORMY })
+    const ledger = await storm({
+      what: 'restartable calls with questions, kill -9 of a replica every two seconds',
+      group,
+      fault: async () => {
+        const next = group.start()
+        await sleep(2000)
+        await oneOf(group.replicas).end('SIGKILL')
+        await next
+      },
+      minFaults: 10,
+      // Older clients have no position before the question, and could not come back for it.
+      loads: [{ version: '2025-11-25', call: asking(THINKING_MS), capabilities: { elicitation: {} } }],
+      isEnough: ({ answered }) => answered >= EVENTS / 10,
+    })
+    expect(ledger.faults(group)).toEqual(NO_FAULTS)
+    expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
+    const steps = ledger.answeredRuns.map((run) => group.steps.get(run) ?? 0)
+    const again = steps.reduce((sum, count) => sum + count - 1, 0)
+    console.log(`Of ${steps.length} answered calls, steps of \`ctx.once\` were run again: ${again}`)
+    counted({ 'steps of ctx.once run again': again })
+    expect(Math.min(...steps)).toBe(1)
+    ledger.checkLongestWait(THINKING_MS + LEASE_MS + AFTER_LEASE_MS + FURTHER_DEATHS * LEASE_MS)
     await endAll(group)
     await until(async () => (await redisServer.scan()).length === 0, 600_000)
   },
@@ -143,10 +194,10 @@ longTest.each([
     onTestFinished(() => redisServer.close())
     const group = await startGroup({ redisUrl: redisServer.url, ...STORMY })
     const down: number[] = []
-    const ledger = await storm(
-      `Redis ended with ${signals.join(' and ')}, appendfsync ${policy}`,
+    const ledger = await storm({
+      what: `Redis ended with ${signals.join(' and ')}, appendfsync ${policy}`,
       group,
-      async (n) => {
+      fault: async (n) => {
         const stoppedAt = performance.now()
         await redisServer.stop(signals[n % signals.length])
         await sleep(500)
@@ -154,8 +205,8 @@ longTest.each([
         down.push(Math.round(performance.now() - stoppedAt))
         await sleep(LEASE_MS)
       },
-      6,
-    )
+      minFaults: 6,
+    })
     console.log(`Redis was down for ${down.join(', ')} ms. Above ${LEASE_MS} ms leases end, and calls end with replica_lost`)
     const { lost, ...others } = ledger.faults(group)
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
@@ -177,18 +228,18 @@ longTest(
     })
     const group = await startGroup({ redisUrl: `redis://127.0.0.1:${proxy.port}`, ...STORMY })
     const faults = [() => proxy.delay(20), () => proxy.cut(), () => proxy.hang('replies'), () => proxy.hang('both'), () => proxy.cut()]
-    const ledger = await storm(
-      'a slow network that cuts connections and lets them hang',
+    const ledger = await storm({
+      what: 'a slow network that cuts connections and lets them hang',
       group,
-      async (n) => {
+      fault: async (n) => {
         faults[n % faults.length]?.()
         await sleep(300)
         proxy.heal()
         await sleep(2500)
         proxy.delay(0)
       },
-      15,
-    )
+      minFaults: 15,
+    })
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
     await endAll(group)
@@ -203,10 +254,10 @@ longTest(
     const cluster = await startCluster()
     onTestFinished(() => cluster.close())
     const group = await startGroup({ redisUrl: cluster.url, ...STORMY })
-    const ledger = await storm(
-      'a primary of a cluster killed',
+    const ledger = await storm({
+      what: 'a primary of a cluster killed',
       group,
-      async (n) => {
+      fault: async (n) => {
         const primary = await cluster.primaryOf(`{key${n}}`)
         await primary.stop('SIGKILL')
         await sleep(6000)
@@ -214,8 +265,8 @@ longTest(
         await primary.start()
         await sleep(6000)
       },
-      3,
-    )
+      minFaults: 3,
+    })
     const { lost: _counted, ...others } = ledger.faults(group)
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
     await endAll(group)

@@ -15,7 +15,7 @@ import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HealthCheck } from '../operations/health.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, type Refusal, refuse } from '../refusal.ts'
+import { about, DRAINING_REPLICA, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { checkBatch, checkSessionHeaders, checkSessionVersion, checkShape, NO_EVENTS, NO_SESSION_ID } from '../session/check-request.ts'
 import type { SessionEndpoint } from '../session/session-endpoint.ts'
@@ -82,9 +82,10 @@ export class SharedSessions implements SessionEndpoint {
   readonly #readers: StreamReaders
   readonly #faults: FaultReports
   readonly #stopListening: (() => void)[] = []
+  /** What requests wait for. */
+  readonly #asked = new Set<Promise<void>>()
   #timer: Timer | undefined
   #isClosed = false
-  #isDraining = false
   /** The name under which this replica has joined last. */
   #joinedAs: string | undefined
   #lookedAgainAt = 0
@@ -190,7 +191,7 @@ export class SharedSessions implements SessionEndpoint {
     if (!acceptsOf(request.header('accept')).events) return NO_EVENTS
     const reading = async (): Promise<Refusal | undefined> => {
       const session = await this.#entries.enter(id, principal)
-      return 'status' in session ? session : this.#readers.read(session, request, reply, this.#isDraining)
+      return 'status' in session ? session : this.#readers.read(session, request, reply)
     }
     this.#later(reading(), reply)
     return undefined
@@ -211,7 +212,6 @@ export class SharedSessions implements SessionEndpoint {
   }
 
   release(): void {
-    this.#isDraining = true
     this.#dead.stop()
     this.#services.tails.breakOffAll()
   }
@@ -237,7 +237,9 @@ export class SharedSessions implements SessionEndpoint {
       const waited = new Promise<void>((resolve) => {
         timer = this.#options.clock.after(HAND_OVER_MS, resolve)
       })
-      await Promise.race([Promise.all([this.#calls.handOverAll(reason), this.#services.lateEnds.tryAll()]), waited])
+      // The store lets a replica join again for a request that it is still asked about.
+      const asked = Promise.all([...this.#asked])
+      await Promise.race([Promise.all([this.#calls.handOverAll(reason), this.#services.lateEnds.tryAll(), asked]), waited])
       timer?.cancel()
       await replica.leave()
       await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
@@ -248,20 +250,27 @@ export class SharedSessions implements SessionEndpoint {
 
   /** Sends the refusal of a request that needed the store. */
   #later(work: Promise<Refusal | undefined>, reply: HttpReply, message?: Incoming): void {
-    work.then(
-      (refusal) => refusal && this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message)))),
-      (error: unknown) => {
+    const asked = work
+      .catch((error: unknown) => {
         const known = storeRefusal(error)
         if (!known || known === UNUSABLE) this.#report(error)
-        this.#options.refuse(reply, about(known ?? refuse(500, 'Internal error'), message && idOf(message)))
-      },
-    )
+        return known ?? refuse(500, 'Internal error')
+      })
+      .then((refusal) => {
+        this.#asked.delete(asked)
+        if (refusal) this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message))))
+      })
+    this.#asked.add(asked)
   }
 
   async #call(id: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
     const name = message.kind === 'request' ? callName(message.id) : undefined
     const session = await this.#entries.enter(id, post.principal, name)
     if ('status' in session) return session
+    if (this.#isClosed) {
+      if (name !== undefined) await this.#store.sessions.leave(session.sid, name)
+      return DRAINING_REPLICA
+    }
     this.#calls.start(session, message, post)
     return undefined
   }
