@@ -25,7 +25,11 @@ export function redisQuestions(
     answers: async (sid, stream, epoch) => {
       const { lasting, stream: start, log } = keys.session(sid)
       const reply = await connection.run(readAnswers, [...lasting, start + stream, log + stream], [own.id, epoch ?? ''])
-      if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
+      if (!Array.isArray(reply)) {
+        const outcome = textOf(reply) as 'gone' | 'fenced'
+        if (outcome === 'gone') own.forget(sid, stream)
+        return outcome
+      }
       const answers: [string, string][] = []
       for (let at = 0; at < reply.length; at += 2) {
         const question = textOf(reply[at])
@@ -38,7 +42,9 @@ export function redisQuestions(
     },
     record: async (sid, stream, epoch, name, json) => {
       const args = [own.id, epoch, name, await values.seal(json, placeOf('step', sid, stream, name))]
-      return (await connection.run(recordStep, [keys.session(sid).stream + stream], args)) === 1
+      const recorded = await connection.run(recordStep, [keys.session(sid).stream + stream], args)
+      if (recorded === -1) own.forget(sid, stream)
+      return recorded === 1
     },
   }
 }

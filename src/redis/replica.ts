@@ -5,6 +5,7 @@ import { randomId } from '../base/bytes.ts'
 import { callListeners } from '../base/call-observer.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { DeadReplica, Replica, StoreMessage } from '../store/replica.ts'
+import { STANDING_STREAM } from '../store/stream-logs.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { Inbox } from './inbox.ts'
 import { Lease } from './lease.ts'
@@ -142,7 +143,8 @@ export class RedisReplica implements Replica {
 
   /** Not awaited: a stream that is over and still noted does no harm. */
   forget(sid: string, stream: string): void {
-    this.forgetOf(this.#id, sid, stream)
+    // No replica runs the standing stream, and sessions that are gone are told often.
+    if (stream !== STANDING_STREAM) this.forgetOf(this.#id, sid, stream)
   }
 
   forgetOf(replica: string, sid: string, stream: string): void {

@@ -93,8 +93,10 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
         Promise.all([connection.run(openStream, keysOf(sid, stream), [stream, own.id, sealed, attempt]), noted]),
       )
       if (typeof reply === 'number') return reply
+      const outcome = textOf(reply) as 'gone' | 'exists' | 'own'
+      if (outcome === 'own') return 'exists'
       own.forget(sid, stream)
-      return textOf(reply) as 'gone' | 'exists'
+      return outcome
     },
     append: async (sid, stream, { n, epoch, events, isLast }, bounds): Promise<Appended> => {
       const { stream: streamStart, log: logStart } = keys.session(sid)
@@ -108,7 +110,11 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
         args.push(sealed, question, coalesce === undefined ? '' : `${keyIdOf(sealed)} ${coalesce}`)
       }
       const reply = await connection.run(appendEvents, keysOf(sid, stream), args)
-      if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'fenced'
+      if (!Array.isArray(reply)) {
+        const outcome = textOf(reply) as 'gone' | 'fenced'
+        if (outcome === 'gone') own.forget(sid, stream)
+        return outcome
+      }
       if (isLast) own.forget(sid, stream)
       const [ms, first, marks, readerId] = reply as [number, number, Buffer, Buffer]
       let next = first
@@ -152,7 +158,8 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       )
       own.forgetOf(from, sid, stream)
       if (!Array.isArray(reply)) {
-        own.forget(sid, stream)
+        // Another endpoint of this process may have been faster. Then this replica runs the stream.
+        if (reply === null) own.forget(sid, stream)
         return undefined
       }
       const [epoch, call, fields] = reply as [number, Buffer, Reply[]]

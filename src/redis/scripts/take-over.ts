@@ -2,7 +2,7 @@
 
 import { SESSION, script } from './script.ts'
 
-/** KEYS: what lasts, stream, log. ARGV: owner before, new owner, attempt. Returns epoch, call, and the fields of journal, answers, questions. */
+/** KEYS: what lasts, stream, log. ARGV: owner before, new owner, attempt. Returns epoch, call, and the fields of journal, answers, questions; or 'own' if the new owner is the owner already. */
 export const takeOver = script(
   'take-over',
   `${SESSION}
@@ -15,7 +15,7 @@ if kept[1] == ARGV[2] and kept[5] == ARGV[3] then
   -- The takeover was made, and sent again after a lost connection.
   epoch = tonumber(kept[2])
 else
-  if kept[1] ~= ARGV[1] then return false end
+  if kept[1] ~= ARGV[1] then return kept[1] == ARGV[2] and 'own' end
   -- Redis may have lost the last epoch in a failover. Its clock goes on.
   epoch = math.max(tonumber(kept[2]) + 1, now())
   local count = redis.call('HINCRBY', KEYS[7], 'count', 1)

@@ -22,6 +22,11 @@ export function memoryStreams(
     session.streams.set(stream, standing)
     return standing
   }
+  /** What this replica leaves must not grow with each session that ends first. */
+  const gone = (sid: string, stream: string): 'gone' => {
+    own.runs.delete(`${sid} ${stream}`)
+    return 'gone'
+  }
   const touch = (sid: string): void => {
     const session = sessions.get(sid)
     if (session) sessions.renew(sid, session.ttlAt(now()))
@@ -40,7 +45,7 @@ export function memoryStreams(
     },
     append: async (sid, stream, batch, bounds) => {
       const log = find(sid, stream)
-      if (!log) return 'gone'
+      if (!log) return gone(sid, stream)
       const wasOver = log.isOver
       const appended = log.append(own.id, batch, bounds, now())
       if (appended === 'gone' || appended === 'fenced') return appended
@@ -94,7 +99,7 @@ export function memoryStreams(
     },
     answers: async (sid, stream, epoch) => {
       const log = find(sid, stream)
-      if (!log) return 'gone'
+      if (!log) return gone(sid, stream)
       if (log.isOver || (log.owner !== undefined && (log.owner !== own.id || log.epoch !== epoch))) return 'fenced'
       touch(sid)
       return Object.fromEntries(log.answers)
@@ -106,6 +111,7 @@ export function memoryStreams(
     },
     record: async (sid, stream, epoch, name, json) => {
       const log = find(sid, stream)
+      if (!log) gone(sid, stream)
       if (!log || log.isOver || log.owner !== own.id || log.epoch !== epoch) return false
       log.journal.set(name, json)
       return true

@@ -1,5 +1,6 @@
 /** The rules of replicas: messages, death and takeover. */
 
+import type { DeadReplica } from '../../store/replica.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import {
   append,
@@ -32,17 +33,17 @@ const carriesMessages: StoreCheck = async (open) => {
   expectEqual('send to an unknown replica', await a.replica.send('nobody', '{}'), false)
 }
 
-/** Claims dead replicas until one of them has the stream. */
-async function claim(store: SharedStore, replica: string, sid: string): Promise<boolean> {
+/** Claims dead replicas until it is this one. Returns the streams that it left. */
+async function leftBy(store: SharedStore, replica: string): Promise<DeadReplica['streams']> {
   const end = Date.now() + store.replica.leaseMs + 5000
   while (Date.now() < end) {
     const dead = await store.replica.claimDead()
-    if (dead?.replica === replica) return dead.streams.some((each) => each.sid === sid)
+    if (dead?.replica === replica) return dead.streams
     // A replica of another check: take its streams, so that the next one is found.
     for (const each of dead?.streams ?? []) await store.streams.takeOver(each.sid, each.stream, dead?.replica ?? '')
     if (!dead) await pause(20)
   }
-  return false
+  throw new Error('SharedStore, claimDead: expected a replica that left a stream, got nothing')
 }
 
 const takesOver: StoreCheck = async (open) => {
@@ -61,7 +62,7 @@ const takesOver: StoreCheck = async (open) => {
   await a.replica.leave()
   expectEqual('isHeld of a replica that left', a.replica.isHeld, false)
   await b.replica.join()
-  expectTrue('the replica that left is claimed with its stream', await claim(b, from, sid))
+  expectEqual('the streams of a replica that left', await leftBy(b, from), [{ sid, stream: 'r1' }])
   const taken = await b.streams.takeOver(sid, 'r1', from)
   expectTrue('takeOver', taken !== undefined && taken.epoch > epoch)
   expectEqual(
@@ -110,4 +111,63 @@ const tellsResentFromFenced: StoreCheck = async (open) => {
   expectEqual('the next batch', await a.streams.append(sid, 'r1', { n: 2, epoch, events: [{ json: '2' }] }, BOUNDS), 'fenced')
 }
 
-export const replicaChecks: StoreCheck[] = [carriesMessages, takesOver, takesOverOnce, tellsResentFromFenced]
+/** A replica that takes over or opens a stream again, which it runs already, still runs it. */
+const findsStreamsOfTheTriedAgain: StoreCheck = async (open) => {
+  const [a, b, c] = [await open(), await open(), await open()]
+  const sid = await newSession(a)
+  await openStream(a, sid, 'r1')
+  const first = a.replica.id
+  await a.close()
+  const taken = await Promise.all([b, b].map((store) => store.streams.takeOver(sid, 'r1', first)))
+  expectEqual('two takeovers by one replica', taken.filter(Boolean).length, 1)
+  expectEqual('a third one', await b.streams.takeOver(sid, 'r1', first), undefined)
+  await openStream(b, sid, 'r2')
+  expectEqual('open of a stream that the same replica has opened', await b.streams.open(sid, 'r2', '{}'), 'exists')
+  const second = b.replica.id
+  await b.close()
+  const left = await leftBy(c, second)
+  expectEqual(
+    'what a replica leaves that tried again',
+    left
+      .filter((each) => each.sid === sid)
+      .map(({ stream }) => stream)
+      .sort(),
+    ['r1', 'r2'],
+  )
+  for (const stream of ['r1', 'r2']) expectTrue(`takeOver of ${stream}`, (await c.streams.takeOver(sid, stream, second)) !== undefined)
+}
+
+/** A replica that learns that a stream is gone runs it no longer. Otherwise what it leaves grows with every session that ends. */
+const forgetsStreamsThatAreGone: StoreCheck = async (open) => {
+  const [a, b] = [await open(), await open()]
+  const sids = []
+  for (const learn of ['append', 'answers', 'record'] as const) {
+    const sid = await newSession(a)
+    const epoch = await openStream(a, sid, 'r1')
+    await b.sessions.end(sid)
+    if (learn === 'append') expectEqual('append', await a.streams.append(sid, 'r1', { n: 1, epoch, events: [] }, BOUNDS), 'gone')
+    else if (learn === 'answers') expectEqual('answers', await a.streams.answers(sid, 'r1', epoch), 'gone')
+    else expectEqual('record', await a.streams.record(sid, 'r1', epoch, 'step', '1'), false)
+    sids.push(sid)
+  }
+  const kept = await newSession(a)
+  await openStream(a, kept, 'r1')
+  const from = a.replica.id
+  await a.close()
+  const left = (await leftBy(b, from)).map(({ sid }) => sid)
+  expectEqual(
+    'streams that a replica leaves, without those that are gone',
+    [left.includes(kept), ...sids.map((sid) => left.includes(sid))],
+    [true, false, false, false],
+  )
+  await b.streams.takeOver(kept, 'r1', from)
+}
+
+export const replicaChecks: StoreCheck[] = [
+  carriesMessages,
+  takesOver,
+  takesOverOnce,
+  tellsResentFromFenced,
+  findsStreamsOfTheTriedAgain,
+  forgetsStreamsThatAreGone,
+]
