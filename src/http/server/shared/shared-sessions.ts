@@ -144,7 +144,11 @@ export class SharedSessions implements SessionEndpoint {
 
   /** The sessions that have a request or a stream at this replica. */
   get size(): number {
-    return new Set([...this.#services.tails.sids(), ...this.#calls.sids()]).size
+    return this.#sids().size
+  }
+
+  #sids(): Set<string> {
+    return new Set([...this.#services.tails.sids(), ...this.#calls.sids()])
   }
 
   post(message: Incoming, post: HttpPost): Refusal | undefined {
@@ -361,6 +365,8 @@ export class SharedSessions implements SessionEndpoint {
   #noteName(): void {
     const { id, isHeld } = this.#store.replica
     if (!isHeld || id === this.#joinedAs) return
+    // Clients may have listened before the other replicas knew this one. The store tells when it has joined again.
+    if (this.#joinedAs === undefined) this.#options.service.onMissedChanges?.()
     this.#joinedAs = id
     // A store that holds no values outside of this machine has replicas of one process, or workers of one: they have one log.
     if (this.#store.useKeys) notices.write('info', `portico: this replica is ${id}`)
@@ -401,7 +407,7 @@ export class SharedSessions implements SessionEndpoint {
       this.#report(error)
       return false
     })
-    await this.#entries.keep(tails.sids())
+    await this.#entries.keep(this.#sids())
     if (hasAnswered) this.#faults.reset()
   }
 
