@@ -268,6 +268,7 @@ export class Endpoint {
   #enter(request: HttpRequestView, reply: HttpReply, caller: AuthenticatedCaller | undefined): void {
     const principal = caller?.principal
     reply.principal = principal
+    if (this.#open.isClosed) return this.#refuse(reply, this.#draining)
     if (caller?.auth) {
       // Converted to the monotonic clock once, so that a change of the wall clock has no effect.
       const leftMs = Math.max(0, caller.auth.expiresAt - Date.now())

@@ -27,8 +27,7 @@ export class StreamReaders {
     this.#usageOf = usageOf
   }
 
-  /** @param isDraining the standing stream is refused then; the rest of an answer may still be read */
-  async read({ sid, record }: ReadSession, request: HttpRequestView, reply: HttpReply, isDraining: boolean): Promise<Refusal | undefined> {
+  async read({ sid, record }: ReadSession, request: HttpRequestView, reply: HttpReply): Promise<Refusal | undefined> {
     const { eventName, principal, state } = record
     const { inFlight, limits, open, store, tails } = this.#services
     const lastEventId = request.header('last-event-id')
@@ -36,27 +35,28 @@ export class StreamReaders {
     if (!place) return refuse(400, 'The last event id does not belong to this session')
     const { stream, position } = place
     const isStanding = stream === STANDING_STREAM
-    if (isStanding && isDraining) return DRAINING_REPLICA
     // Asked each time: a usage without anything in it is replaced by another on the next tick.
     const usageNow = (): CallerUsage => this.#usageOf(principal, request.remoteAddress)
     const max = limits.maxStreamsPerSession
-    const checkRoom = (): Refusal | undefined =>
-      tails.others(sid, stream) >= max
-        ? busyFixed(429, 'maxStreamsPerSession', max, 'open streams of this session')
-        : inFlight.checkStreams(usageNow(), open.size)
-    const full = checkRoom()
-    if (full) return full
+    const check = (): Refusal | undefined => {
+      // The rest of an answer may be read until the end.
+      if (open.isClosed || (isStanding && open.isEnding)) return DRAINING_REPLICA
+      if (tails.others(sid, stream) >= max) return busyFixed(429, 'maxStreamsPerSession', max, 'open streams of this session')
+      return inFlight.checkStreams(usageNow(), open.size)
+    }
+    const refused = check()
+    if (refused) return refused
     // No event counts as given to a client without an id before its stream is open: the reply of the store may be lost, or the client gone.
     const limit = lastEventId === undefined ? 0 : READ_AT_ONCE
     const attached = await store.streams.attach(sid, stream, position, limit)
     if (isFault(attached)) {
       return refuse(400, attached === 'gone' ? 'The stream of that event id is no longer kept' : 'Events after that id are no longer kept')
     }
-    // Others may have come in the meantime.
-    const filled = reply.isGone ? undefined : checkRoom()
-    if (filled || reply.isGone) {
+    // Others may have come in the meantime, or the server ends.
+    const refusedNow = reply.isGone ? undefined : check()
+    if (refusedNow || reply.isGone) {
       void store.streams.detach(sid, stream, attached.reader).catch(() => {})
-      return filled
+      return refusedNow
     }
     this.#calls.disconnect(sid, stream)
     const { events, isOver, reader, next } = attached

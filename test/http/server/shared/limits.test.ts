@@ -37,8 +37,10 @@ const reasonOf = ({ message }: HttpAnswer): string | undefined =>
   (message as { error?: { data?: { reason?: string } } } | undefined)?.error?.data?.reason
 
 describe.each(STORES)('limits with a store in %s', (_name, storesOf) => {
-  const serveReplicas = async (make: (replica: number) => Server, options: TestHttpOptions = {}): Promise<Replicas> =>
-    serveWith(make, { count: 3, stores: await storesOf(3), authenticate: byHeader, ...options })
+  const serveReplicas = async (
+    make: (replica: number) => Server,
+    options: TestHttpOptions & { count?: number; stores?: SharedStore[] } = {},
+  ): Promise<Replicas> => serveWith(make, { count: 3, stores: await storesOf(3), authenticate: byHeader, ...options })
 
   test('a session may resume eight streams at one replica, also if they come at once', async () => {
     const go = gate()

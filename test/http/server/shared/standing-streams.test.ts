@@ -188,7 +188,7 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
       return attached
     }
     const record = { principal: undefined, eventName: 'e', caller: '', state: { version } as never }
-    await readers.read({ sid: 's', record, revision: 1 }, { header: () => undefined } as never, reply, false)
+    await readers.read({ sid: 's', record, revision: 1 }, { header: () => undefined } as never, reply)
     expect(await attach('s', STANDING_STREAM, undefined, 10)).toMatchObject({ events: [{ json: '"new"' }] })
   })
 })

@@ -89,7 +89,7 @@ test.each([0, 1, 2])('a stream that is resumed writes no more events when the le
   lease.isHeld = () => eventsIn(reply.sinks[0]).length < count
   const request = { header: (name: string) => (name === 'last-event-id' ? 'e.r1.' : undefined) } as HttpRequestView
   const record = { principal: undefined, eventName: 'e', caller: '', state: {} as never }
-  await readers.read({ sid: 's', record, revision: 1 }, request, reply, false)
+  await readers.read({ sid: 's', record, revision: 1 }, request, reply)
   expect([eventsIn(reply.sinks[0]), reply.sinks[0]?.isDestroyed]).toEqual([
     events.slice(0, count).map(({ json }) => JSON.parse(json)),
     true,
