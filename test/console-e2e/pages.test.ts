@@ -86,9 +86,12 @@ test('first run on an empty home: every page opens in both themes and all sizes 
     await picture(window, name, home)
     faults.push(...(await faultsOf(window, name)))
   }
-  // What opens over a page or beside it. The tour has opened the tray.
+  // What opens over a page or beside it. The tour has opened the tray, and shows it again when the page is wide.
   const { page } = window
+  const tray = page.getByRole('complementary', { name: 'Waiting for you' })
+  await tray.waitFor()
   await page.keyboard.press('w')
+  await tray.waitFor({ state: 'detached' })
   for (const [name, { path, open }] of Object.entries(OPENED)) {
     await window.open(path)
     await open(page)
