@@ -2,6 +2,7 @@
 
 import type { AnswerOutcome, StreamLogs } from '../store/stream-logs.ts'
 import { type RedisContext, textOf } from './context.ts'
+import { fieldOfStep, stepText } from './journal-entry.ts'
 import type { RedisReplica } from './replica.ts'
 import { answerQuestion } from './scripts/answer-question.ts'
 import { readAnswers } from './scripts/read-answers.ts'
@@ -41,7 +42,8 @@ export function redisQuestions(
       await connection.run(settleQuestion, [keys.session(sid).stream + stream], [question])
     },
     record: async (sid, stream, epoch, name, json) => {
-      const args = [own.id, epoch, name, await values.seal(json, placeOf('step', sid, stream, name))]
+      const field = fieldOfStep(name)
+      const args = [own.id, epoch, field, await values.seal(stepText(name, json), placeOf('step', sid, stream, field))]
       const recorded = await connection.run(recordStep, [keys.session(sid).stream + stream], args)
       if (recorded === -1) own.forget(sid, stream)
       return recorded === 1

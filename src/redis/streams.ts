@@ -7,6 +7,8 @@ import { isUnreadable } from '../store/unreadable.ts'
 import type { Reply } from './client-library.ts'
 import type { Argument } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
+import { readStep } from './journal-entry.ts'
+import { digestOf } from './keys.ts'
 import { redisQuestions } from './questions.ts'
 import type { RedisReplica } from './replica.ts'
 import { appendEvents } from './scripts/append-events.ts'
@@ -62,8 +64,11 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       const key = name.slice(2)
       if (name === 'call') left.call = await values.open(value, placeOf('call', sid, stream))
       else if (name.startsWith('q:')) left.questions.push(key)
-      else if (name.startsWith('j:')) Object.assign(left.journal, { [key]: await values.open(value, placeOf('step', sid, stream, key)) })
-      else if (name.startsWith('a:')) Object.assign(left.answers, { [key]: await values.open(value, placeOf('answer', sid, stream, key)) })
+      else if (name.startsWith('j:')) {
+        const step = readStep(await values.open(value, placeOf('step', sid, stream, key)))
+        Object.assign(left.journal, { [step.name]: step.json })
+      } else if (name.startsWith('a:'))
+        Object.assign(left.answers, { [key]: await values.open(value, placeOf('answer', sid, stream, key)) })
     }
     return left
   }
@@ -107,7 +112,7 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       for (const { json, question = '', coalesce } of events) {
         const sealed = await values.seal(json, place)
         // A notice that readers cannot open must not take the place of one that they can.
-        args.push(sealed, question, coalesce === undefined ? '' : `${keyIdOf(sealed)} ${coalesce}`)
+        args.push(sealed, question, coalesce === undefined ? '' : digestOf(`${keyIdOf(sealed)} ${coalesce}`))
       }
       const reply = await connection.run(appendEvents, keysOf(sid, stream), args)
       if (!Array.isArray(reply)) {

@@ -109,7 +109,9 @@ test('values are unreadable in Redis when there are keys, and cannot be moved', 
   const events = [{ json: '"top-secret"', question: 'q1' }]
   await store.streams.append('s1', 'r1', { n: 1, epoch, events }, BOUNDS)
   await store.streams.answer('s1', 'r1', 'q1', '"top-secret"')
-  await store.streams.record('s1', 'r1', epoch, 'step', '"top-secret"')
+  await store.streams.record('s1', 'r1', epoch, 'step top-secret', '"top-secret"')
+  await store.streams.append('s1', '0', { n: 2, events: [{ json: '"top-secret"', coalesce: 'resource top-secret' }] }, BOUNDS)
+  await store.topics.add('resource top-secret', 's1', 10_000)
   await store.counters.keep('top-secret', 'top-secret', 10_000)
   for (const name of (await redisServer.scan()).filter((each) => each.startsWith('sealed:'))) {
     expect(name).not.toContain('top-secret')

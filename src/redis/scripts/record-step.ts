@@ -2,7 +2,7 @@
 
 import { script } from './script.ts'
 
-/** KEYS: stream. ARGV: replica, epoch, name, value. Returns 1 if it was recorded, -1 if the stream is gone. */
+/** KEYS: stream. ARGV: replica, epoch, field, value. Returns 1 if it was recorded, -1 if the stream is gone. */
 export const recordStep = script(
   'record-step',
   `local kept = redis.call('HMGET', KEYS[1], 'owner', 'epoch', 'over')
