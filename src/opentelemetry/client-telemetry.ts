@@ -1,13 +1,9 @@
 /** Spans and metrics of a client and of a host. */
 
-import { type Attributes, context, propagation, SpanKind } from '@opentelemetry/api'
-import { RemoteError } from '../jsonrpc/remote-error.ts'
-import { McpError } from '../protocol/errors.ts'
+import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { AroundAction, AroundRequest, ConnectedTo, HostTelemetry } from '../protocol/interfaces/telemetry.ts'
-import type { TraceContext } from '../protocol/model/trace-context.ts'
-import { operationOf } from './attributes.ts'
-import { type Failure, histogram, markFailed, runOperation, tracer } from './operation.ts'
-import { TOOL_ERROR } from './server-telemetry.ts'
+import { histogram, markFailed, tracer } from './operation.ts'
+import { failureOf, runOutgoing } from './outgoing.ts'
 
 /**
  * Makes a span of OpenTelemetry for every request of a client, measures its duration (`mcp.client.operation.duration`), and sends the
@@ -22,22 +18,7 @@ export function clientTelemetry(): AroundRequest {
   return Object.assign(aroundRequest, { session })
 }
 
-const aroundRequest: AroundRequest = ({ method, params, revision, url }, send) => {
-  const operation = operationOf(method, params, revision)
-  Object.assign(operation.common, placeOf(url))
-  return runOperation({
-    kind: SpanKind.CLIENT,
-    operation,
-    parent: context.active(),
-    run: (inside) => {
-      const carrier: TraceContext = {}
-      propagation.inject(inside, carrier)
-      return send(Object.keys(carrier).length > 0 ? carrier : undefined)
-    },
-    failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
-    failureOf,
-  })
-}
+const aroundRequest: AroundRequest = (request, send) => runOutgoing(request, send, placeOf(request.url))
 
 /**
  * Makes a span of OpenTelemetry for every action of a host, from the decision to the result, and inside of it a span for every request to a
@@ -86,10 +67,4 @@ function placeOf(url: string | undefined): Attributes {
     'server.address': hostname,
     'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
   }
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof RemoteError) return { type: String(error.code), code: error.code, message: error.message }
-  if (error instanceof McpError) return { type: error.code, message: error.message }
-  return error instanceof Error ? { type: error.name, message: error.message } : { type: '_OTHER' }
 }

@@ -27,6 +27,8 @@ export interface Failure {
   exception?: Error
 }
 
+export const TOOL_ERROR: Failure = { type: 'tool_error' }
+
 const NAME = 'portico'
 
 /** One for all: it finds the provider when it is used. */
@@ -80,7 +82,7 @@ export async function runOperation<T>({ kind, operation, parent, links = [], run
 }
 
 const DESCRIPTIONS = {
-  client: 'Time from a request of the client to its answer.',
+  client: 'Time from sending a request to its answer.',
   server: 'Time from the arrival of a request to its answer.',
 } as const
 

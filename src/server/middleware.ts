@@ -1,6 +1,7 @@
 /** Middleware: functions around every request, for example for access control or timing. */
 
 import type { Id, Params } from '../jsonrpc/message.ts'
+import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Caller, IncomingCall } from './incoming-call.ts'
@@ -34,10 +35,11 @@ export interface MiddlewareCall {
  *   return next()
  * }
  */
-export type Middleware = (
-  call: MiddlewareCall,
-  next: (call?: Pick<MiddlewareCall, 'params'>) => Promise<Params>,
-) => Params | Promise<Params>
+export interface Middleware {
+  (call: MiddlewareCall, next: (call?: Pick<MiddlewareCall, 'params'>) => Promise<Params>): Params | Promise<Params>
+  /** A function around every question that is a request to the client, as in sessions. That of the first middleware with one is used. */
+  readonly question?: AroundRequest
+}
 
 /** Tells what the server has from what a client made up. */
 export interface Names {

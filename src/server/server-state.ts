@@ -12,6 +12,7 @@ import { McpError } from '../protocol/errors.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/interfaces/in-process-services.ts'
 import type { Bus, Change, KeyRing, SharedServices } from '../protocol/interfaces/replaceable-services.ts'
 import type { Announcement } from '../protocol/interfaces/service.ts'
+import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
@@ -81,6 +82,8 @@ export class ServerState implements FeatureEnvironment {
   loading: Promise<unknown> | undefined
   /** Outermost first. */
   middleware: readonly Middleware[] = []
+  /** Around every question that is a request to the client. */
+  aroundQuestion: AroundRequest | undefined
   /** The servers that mount this one. */
   readonly outer: ServerState[] = []
   readonly #inner: ServerState[] = []
@@ -174,6 +177,7 @@ export class ServerState implements FeatureEnvironment {
     const own = this.middleware.length - this.#mounted
     this.middleware = isMounted ? [...this.middleware, middleware] : this.middleware.toSpliced(own, 0, middleware)
     if (isMounted) this.#mounted++
+    this.aroundQuestion ??= middleware.question
   }
 
   /** Whether the protocol or an extension has the method, and this server the tool or prompt that the request names. */

@@ -9,9 +9,9 @@ import { createHost } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
 import { clientTelemetry, hostTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
-import { createServer, McpError, type Server, ToolError } from '../../src/server/index.ts'
+import { createServer, form, McpError, type Question, rootList, type Server, sampling, ToolError } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
-import { askModern, callTool, openSession, serve } from '../support/http-service.ts'
+import { askModern, callTool, type HttpSession, openSession, serve } from '../support/http-service.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { storesInMemory } from '../support/replicas.ts'
 
@@ -145,6 +145,80 @@ describe('a server', () => {
     expect(linked?.links.map((link) => link.context.spanId)).toEqual([transport.spanContext().spanId])
     expect(child?.parentSpanContext?.spanId).toBe(transport.spanContext().spanId)
     expect(child?.links).toEqual([])
+  })
+})
+
+describe('questions of a server', () => {
+  const text = { type: 'text' as const, text: 'Say hi' }
+  const QUESTIONS: Readonly<Record<string, [Question, Message]>> = {
+    'roots/list': [rootList(), { roots: [] }],
+    'sampling/createMessage': [
+      sampling({ messages: [{ role: 'user', content: text }], maxTokens: 10 }),
+      { role: 'assistant', content: text, model: 'small' },
+    ],
+    'elicitation/create': [form('Your name?', { type: 'object', properties: {} }), { action: 'decline' }],
+  }
+  const asking = (server: Server): Server => {
+    for (const [method, [question]] of Object.entries(QUESTIONS)) {
+      const options = { restartable: method !== 'roots/list' }
+      server.tool(method.replace('/', '.'), options, async (_args, ctx) => {
+        await ctx.ask({ answer: question })
+        tracer.startSpan('after').end()
+        return 'asked'
+      })
+    }
+    return server
+  }
+  const ask = async (session: HttpSession, method: string, answer: object): Promise<Message> => {
+    const stream = await session.askStream(callTool(method.replace('/', '.')))
+    const question = await stream.message()
+    await session.post({ jsonrpc: '2.0', id: question.id, ...answer })
+    await stream.messages()
+    return question
+  }
+  const capabilities = { roots: {}, sampling: {}, elicitation: {} }
+
+  it.each([
+    ['2025-03-26', 'one process', ['roots/list', 'sampling/createMessage'], []],
+    ['2025-06-18', 'one process', Object.keys(QUESTIONS), []],
+    ['2025-11-25', 'one process', Object.keys(QUESTIONS), []],
+    ['2025-11-25', 'several replicas', Object.keys(QUESTIONS), storesInMemory(1)],
+  ])('have a span inside of their request, and its context in _meta, in %s of %s', async (revision, _of, methods, [store]) => {
+    const { url, close } = await serve(asking(tracedServer()), store && { store })
+    const session = await openSession(url, revision, { capabilities })
+    for (const method of methods) {
+      exporter.reset()
+      const question = await ask(session, method, { result: QUESTIONS[method]?.[1] })
+      expect(question.method).toBe(method)
+      const [served, sent, after] = [named(`tools/call ${method.replace('/', '.')}`), named(method, SpanKind.CLIENT), named('after')]
+      expect([sent, after].map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(Array(2).fill(served.spanContext().spanId))
+      expect(sent.attributes).toEqual({ 'mcp.method.name': method, 'mcp.protocol.version': revision })
+      const { traceId, spanId } = sent.spanContext()
+      expect(question.params._meta).toEqual({ traceparent: `00-${traceId}-${spanId}-01` })
+    }
+    await close()
+    await store?.close()
+  })
+
+  it('are measured, with the error of a client that refused', async () => {
+    const { url } = await serve(asking(tracedServer()))
+    const session = await openSession(url, '2025-11-25', { capabilities })
+    await ask(session, 'sampling/createMessage', { error: { code: -1, message: 'The person said no' } })
+    expect(named('sampling/createMessage').status).toEqual({ code: SpanStatusCode.ERROR, message: 'The person said no' })
+    await meterProvider.forceFlush()
+    const scopes = metricExporter.getMetrics().at(-1)?.scopeMetrics ?? []
+    const measured = scopes.flatMap((scope) => scope.metrics).find(({ descriptor }) => descriptor.name === 'mcp.client.operation.duration')
+    const common = { 'mcp.method.name': 'sampling/createMessage', 'mcp.protocol.version': '2025-11-25' }
+    const failure = { 'error.type': '-1', 'rpc.response.status_code': '-1' }
+    expect(measured?.dataPoints.map(({ attributes }) => attributes)).toContainEqual({ ...common, ...failure })
+  })
+
+  it('are sent as they are without telemetry', async () => {
+    const { url } = await serve(asking(createServer({ name: 'plain', version: '1' })))
+    const session = await openSession(url, '2025-11-25', { capabilities })
+    expect((await ask(session, 'roots/list', { result: { roots: [] } })).params).toBeUndefined()
+    expect((await ask(session, 'elicitation/create', { result: { action: 'decline' } })).params).not.toHaveProperty('_meta')
+    expect(spans(SpanKind.CLIENT)).toEqual([])
   })
 })
 

@@ -7,11 +7,11 @@ import type { TraceContext } from '../model/trace-context.ts'
 export interface ConnectedTo {
   /** The protocol revision of the connection. */
   readonly revision: string
-  /** The URL of a server over HTTP, without its query; undefined for other servers. */
+  /** The URL of a server over HTTP, without its query; undefined for other servers, and at the server. */
   readonly url: string | undefined
 }
 
-/** A request that a client is about to send. */
+/** A request that a client is about to send, or a question that a server is about to ask. */
 export interface OutgoingRequest extends ConnectedTo {
   readonly method: string
   readonly params: Params

@@ -13,6 +13,7 @@ import type { SessionState, SharedSession } from '../../protocol/interfaces/serv
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
+import type { TraceContext } from '../../protocol/model/trace-context.ts'
 import { type SubscriptionBounds, subscriptionBounds, weightOf } from '../../protocol/subscription-bounds.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { notFound, readUri } from '../features/resources.ts'
@@ -305,17 +306,23 @@ export class Session implements Dialect {
     const { method } = question.request
     const isNewPage = !isSent && question.request.method === 'elicitation/create' && question.request.params.mode === 'url'
     const params = isNewPage ? await this.#withId(question) : (question.request.params as Params | undefined)
-    const fitted = params && this.revision.downgradeParams(method, params)
-    const named = given ?? call.exchange.outlet.questionId?.()
-    const id = named ?? peer.takeId()
     const timeoutMs = question.until ? Number.POSITIVE_INFINITY : serverState.limits.askTimeoutMs
-    const result = await peer.request(id, method, requestJson(id, method, fitted), {
-      write: isSent ? () => {} : (json) => void call.exchange.push(json, named),
-      signal: question.until ?? call.exchange.signal,
-      timeoutMs,
-      maxTotalMs: timeoutMs,
-      onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
-    })
+    const ask = (trace?: TraceContext): Promise<Params> => {
+      const traced = trace ? { ...params, _meta: { ...(params?._meta as Params | undefined), ...trace } } : params
+      const fitted = traced && this.revision.downgradeParams(method, traced)
+      const named = given ?? call.exchange.outlet.questionId?.()
+      const id = named ?? peer.takeId()
+      return peer.request(id, method, requestJson(id, method, fitted), {
+        write: isSent ? () => {} : (json) => void call.exchange.push(json, named),
+        signal: question.until ?? call.exchange.signal,
+        timeoutMs,
+        maxTotalMs: timeoutMs,
+        onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
+      })
+    }
+    // The span of a question belongs to the run that sent it.
+    const around = isSent ? undefined : serverState.aroundQuestion
+    const result = await (around ? around({ method, params: params ?? {}, revision: this.revision.version, url: undefined }, ask) : ask())
     return this.revision.upgradeResult(method, result, params ?? {})
   }
 

@@ -1,0 +1,42 @@
+/** Requests that this side sends: those of a client, and the questions of a server. */
+
+import { type Attributes, context, propagation, SpanKind } from '@opentelemetry/api'
+import type { Params } from '../jsonrpc/message.ts'
+import { RemoteError } from '../jsonrpc/remote-error.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
+import { operationOf } from './attributes.ts'
+import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
+
+/**
+ * Sends a request inside of a span, with the context of the span for the peer.
+ *
+ * @param place attributes that say where the peer is
+ */
+export function runOutgoing(
+  { method, params, revision }: OutgoingRequest,
+  send: (trace?: TraceContext) => Promise<Params>,
+  place: Attributes = {},
+): Promise<Params> {
+  const operation = operationOf(method, params, revision)
+  Object.assign(operation.common, place)
+  return runOperation({
+    kind: SpanKind.CLIENT,
+    operation,
+    parent: context.active(),
+    run: (inside) => {
+      const carrier: TraceContext = {}
+      propagation.inject(inside, carrier)
+      return send(Object.keys(carrier).length > 0 ? carrier : undefined)
+    },
+    failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
+    failureOf,
+  })
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof RemoteError) return { type: String(error.code), code: error.code, message: error.message }
+  if (error instanceof McpError) return { type: error.code, message: error.message }
+  return error instanceof Error ? { type: error.name, message: error.message } : { type: '_OTHER' }
+}
