@@ -2,7 +2,7 @@
 
 import { describe, expect, test, vi } from 'vitest'
 import type { SharedStore } from '../../../../src/store/index.ts'
-import { callTool, gate, type HttpSession, openSession, testServer } from '../../../support/http-service.ts'
+import { callTool, gate, type HttpSession, openSession, storedName, testServer } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
@@ -78,6 +78,6 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(store.replica.isHeld).toBe(false)
     expect(called).not.toHaveBeenCalled()
     // Its id is free.
-    expect(await enter(session.id.slice(0, session.id.lastIndexOf('.')), '7', 1)).toMatchObject({ record: expect.any(String) })
+    expect(await enter(storedName(session), '7', 1)).toMatchObject({ record: expect.any(String) })
   })
 })

@@ -10,6 +10,7 @@ import {
   type HttpSession,
   initializeMessage,
   openSession,
+  storedName,
   testServer,
   until,
 } from '../../../support/http-service.ts'
@@ -31,9 +32,9 @@ const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
 describe.each(STORES)('with a store in %s', (_name, storesOf) => {
-  const idleFor = async ({ id }: HttpSession, store: SharedStore, ms: number): Promise<void> =>
+  const idleFor = async (session: HttpSession, store: SharedStore, ms: number): Promise<void> =>
     until(async () => {
-      const [looked] = await store.sessions.idle([id])
+      const [looked] = await store.sessions.idle([storedName(session)])
       return typeof looked === 'object' && (looked.idleMs ?? 0) >= ms
     })
 
