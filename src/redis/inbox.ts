@@ -12,7 +12,7 @@ const MOST = 200
 const TELL_BYTES = 4 * 1024 * 1024
 
 export interface InboxActions {
-  /** The next message is handled, and more are read, when it resolves: until then the limits of the inbox in Redis count it as unread. */
+  /** The next message is handled, and more are read, when it resolves: until then the limits of the inbox in Redis count it as unread. It comes again if it rejects. */
   onMessage(bytes: Buffer): Promise<void>
   /** Many bytes were handled. Redis is to count them no longer. */
   onManyHandled(): Promise<unknown>
@@ -65,7 +65,7 @@ export class Inbox {
         const reply = await this.#client.callBuffer('XREAD', 'COUNT', MOST, 'BLOCK', BLOCK_MS, 'STREAMS', this.#key, this.cursor)
         await this.#take(reply as [Buffer, [Buffer, Buffer[]][]][] | null)
       } catch {
-        // The connection is lost. The client connects again; until then every read fails at once.
+        // The connection is lost, and the client connects again; until then every read fails at once. Or the keys fail for a while.
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }

@@ -24,8 +24,8 @@ import { unreadableReports } from './unreadable.ts'
 /** Options for `redis`. */
 export interface RedisOptions {
   /**
-   * Encrypts everything that clients and handlers say, except ids of requests and scopes of subscribers. All replicas need the same keys. Default: the keys of the first server that uses the
-   * store; without them Redis holds plain text.
+   * Encrypts everything that clients and handlers say, except ids of requests and scopes of subscribers. All replicas need the same keys.
+   * Default: the keys of the first server that uses the store; without them Redis holds plain text.
    */
   keys?: KeyRing
   /** The start of every key. Servers that share a Redis need different ones. Default: `portico:`. */

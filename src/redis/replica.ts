@@ -6,6 +6,7 @@ import { callListeners } from '../base/call-observer.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { DeadReplica, Replica, StoreMessage } from '../store/replica.ts'
 import { STANDING_STREAM } from '../store/stream-logs.ts'
+import { isUnreadable } from '../store/unreadable.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { Inbox } from './inbox.ts'
 import { Lease } from './lease.ts'
@@ -17,6 +18,7 @@ import { noteRun } from './scripts/note-run.ts'
 import { renewLease } from './scripts/renew-lease.ts'
 import { sendMessage } from './scripts/send-message.ts'
 import { unlock } from './scripts/unlock.ts'
+import { Seldom } from './seldom.ts'
 
 /** Messages of one inbox. A replica that lets more pile up is told that it missed some. */
 const MAX_MESSAGES = 10_000
@@ -41,6 +43,8 @@ export class RedisReplica implements Replica {
   readonly #listeners = new Set<(message: StoreMessage) => void>()
   /** Dead replicas with a stream that this one cannot open, and until when it does not claim them. */
   readonly #skipUntil = new BoundedMap<string, number>(MAX_SKIPPED)
+  /** A replica with other keys may send many messages, and each look at everything costs as much as a lost lease. */
+  readonly #unread: Seldom
   #id = randomId()
   #joining: Promise<void> | undefined
   #membership: Membership | undefined
@@ -49,6 +53,7 @@ export class RedisReplica implements Replica {
   constructor(context: RedisContext, leaseMs: number) {
     this.#context = context
     this.leaseMs = leaseMs
+    this.#unread = new Seldom(leaseMs, () => this.#tell({ kind: 'missed' }))
   }
 
   get id(): string {
@@ -167,15 +172,13 @@ export class RedisReplica implements Replica {
     const id = this.#id
     const sentAt = performance.now()
     await this.#renew(id, undefined)
-    const { keys, connection, values, reportUnreadable } = this.#context
+    const { keys, connection } = this.#context
     const inbox = new Inbox(keys.replica(id).inbox, connection, {
       onMessage: async (bytes) => {
-        try {
-          const message = JSON.parse(await values.open(bytes, `inbox ${id}`)) as StoreMessage
-          if (this.#membership?.inbox === inbox) this.#tell(message)
-        } catch (error) {
-          reportUnreadable('a message of another replica cannot be read', error)
-        }
+        const message = await this.#read(bytes, id)
+        if (this.#membership?.inbox !== inbox) return
+        if (message) this.#tell(message)
+        else this.#unread.ask()
       },
       onManyHandled: () => this.#renew(id, inbox),
       onMissed: () => this.#tell({ kind: 'missed' }),
@@ -186,6 +189,18 @@ export class RedisReplica implements Replica {
     })
     const membership = { id, lease, inbox }
     this.#membership = membership
+  }
+
+  /** Returns undefined for a message that nobody here can ever read. Rejects while the keys fail: the inbox then reads it again. */
+  async #read(bytes: Buffer, id: string): Promise<StoreMessage | undefined> {
+    const { values, reportUnreadable } = this.#context
+    try {
+      return JSON.parse(await values.open(bytes, `inbox ${id}`)) as StoreMessage
+    } catch (error) {
+      if (!isUnreadable(error) && !(error instanceof SyntaxError)) throw error
+      reportUnreadable('a message of another replica cannot be read', error)
+      return undefined
+    }
   }
 
   /** @param read undefined to take the lease */

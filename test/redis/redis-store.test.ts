@@ -159,6 +159,54 @@ test('keys that fail for a while count as a store that is down, and no value cou
   expect(await other.streams.takeOver('s1', 'r1', owner.replica.id)).toMatchObject({ call: '"the call"' })
 })
 
+test('a message that comes while the keys fail is heard when they work again', async () => {
+  const { url } = await server()
+  const prefix = 'keyless:'
+  let isFailing = true
+  const find = (id: string) => (isFailing ? Promise.reject(new Error('The key service does not answer')) : keys.find(id))
+  const [sender, hearer] = [openStore(url, { keys, prefix }), openStore(url, { prefix, keys: { current: keys.current, find } })]
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const heard: string[] = []
+  hearer.replica.listen((message) => heard.push(message.kind === 'message' ? message.json : message.kind))
+  await hearer.replica.join()
+  for (const json of ['1', '2']) await sender.replica.send(hearer.replica.id, json)
+  await until(() => errors.mock.calls.length > 0)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  isFailing = false
+  await until(() => heard.length >= 2)
+  expect(heard).toEqual(['1', '2'])
+  errors.mockRestore()
+})
+
+test('messages that cannot be opened count as missed, at most once in a lease', async () => {
+  const { url, cli } = await server()
+  const prefix = 'foreign:'
+  const other = { id: 'k2', secret: randomBytes(32) }
+  const foreign = openStore(url, { prefix, keys: { current: () => other, find: () => undefined } })
+  const hearer = openStore(url, { prefix, keys, leaseMs: 2000 })
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const heard: [kind: string, at: number][] = []
+  hearer.replica.listen(({ kind }) => heard.push([kind, performance.now()]))
+  await hearer.replica.join()
+  for (let at = 0; at < 100; at++) await foreign.replica.send(hearer.replica.id, '1')
+  const ours = openStore(url, { prefix, keys })
+  await ours.replica.send(hearer.replica.id, '"ours"')
+  await until(() => heard.length >= 3)
+  expect(heard.map(([kind]) => kind)).toEqual(['missed', 'message', 'missed'])
+  expect((heard[2]?.[1] ?? 0) - (heard[0]?.[1] ?? 0)).toBeGreaterThan(1900)
+  // Without keys anyone who can write to Redis can send a text that is no message.
+  const plain = openStore(url, { prefix: 'odd:' })
+  const told: string[] = []
+  plain.replica.listen(({ kind }) => told.push(kind))
+  await plain.replica.join()
+  const add = "return redis.call('XADD', KEYS[1], '*', 'n', '1', 'm', '\\0{')"
+  await cli('EVAL', add, '1', `odd:{replica:${plain.replica.id}}:inbox`)
+  await openStore(url, { prefix: 'odd:' }).replica.send(plain.replica.id, '"next"')
+  await until(() => told.includes('message'))
+  expect(told).toEqual(['missed', 'message'])
+  errors.mockRestore()
+}, 30_000)
+
 test('a task that another key sealed is reported, and does not hide the others', async () => {
   const { url } = await server()
   const store = openStore(url, { keys, prefix: 'tasks:' })

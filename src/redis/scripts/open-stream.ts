@@ -2,7 +2,10 @@
 
 import { SESSION, script } from './script.ts'
 
-/** KEYS: what lasts, stream, log. ARGV: name of the stream, replica, call, attempt. Returns the epoch; or 'own' if this replica runs the stream already. */
+/**
+ * KEYS: what lasts, stream, log. ARGV: name of the stream, replica, call, attempt. Returns the epoch; or 'own' if this replica runs the stream
+ * already.
+ */
 export const openStream = script(
   'open-stream',
   `${SESSION}

@@ -2,7 +2,10 @@
 
 import { SESSION, script } from './script.ts'
 
-/** KEYS: what lasts, stream, log. ARGV: owner before, new owner, attempt. Returns epoch, call, and the fields of journal, answers, questions; or 'own' if the new owner is the owner already. */
+/**
+ * KEYS: what lasts, stream, log. ARGV: owner before, new owner, attempt. Returns epoch, call, and the fields of journal, answers, questions;
+ * or 'own' if the new owner is the owner already.
+ */
 export const takeOver = script(
   'take-over',
   `${SESSION}
