@@ -79,11 +79,12 @@ export class Exchange {
     if (!this.#isOver) this.#end(errorJson(this.id, error), error.code, retryAfterS)
   }
 
-  /** Ends the exchange without an answer. */
-  cancel(reason: unknown): void {
+  /** Stops the handler and ends the exchange, without an answer or with an error. */
+  cancel(reason: unknown, answer?: ErrorObject): void {
     if (this.#isOver) return
     // Abort first: questions to the peer that belong to this request are withdrawn while messages can still be sent.
     this.abort(reason)
+    if (answer) this.fail(answer)
     if (this.#isOver) return
     this.#isOver = true
     this.outlet.drop()

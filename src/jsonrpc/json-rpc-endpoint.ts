@@ -192,8 +192,11 @@ export class JsonRpcEndpoint {
     })
   }
 
-  /** Ends everything now: our requests reject with `error`; the peer's requests are aborted and get no answer. */
-  close(error: Error): void {
+  /**
+   * Ends everything now: our requests reject with `error`; the peer's requests are aborted.
+   * @param answer the answer to the peer's requests. Undefined: they get none
+   */
+  close(error: Error, answer?: ErrorObject): void {
     const state = this.#state
     state.isClosing = true
     state.closeError ??= error
@@ -201,7 +204,7 @@ export class JsonRpcEndpoint {
       this.#forget(pending)
       pending.reject(error)
     }
-    for (const exchange of this.exchanges()) exchange.cancel(error)
+    for (const exchange of this.exchanges()) exchange.cancel(error, answer)
   }
 
   #receiveOne(message: SingleMessage, outlet: Outlet): void {

@@ -1,10 +1,10 @@
 /** A channel: the server's side of one client connection. It may hold a session. */
 
-import { INVALID_REQUEST, type Incoming } from '../jsonrpc/message.ts'
+import { type ErrorObject, INVALID_REQUEST, type Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { malformed } from '../jsonrpc/read.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Channel, ChannelOptions } from '../protocol/interfaces/service.ts'
+import type { Channel, ChannelOptions, EndCause } from '../protocol/interfaces/service.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
 import { ClientMessages } from './client-messages.ts'
 import type { Quota } from './quota.ts'
@@ -12,10 +12,12 @@ import type { ServerState } from './server-state.ts'
 
 export class ServerChannel implements Channel {
   readonly #client: ClientMessages
+  readonly #shutdownError: ErrorObject | undefined
   readonly #onOver: (channel: ServerChannel) => void
 
   constructor(serverState: ServerState, options: ChannelOptions, onOver: (channel: ServerChannel) => void) {
     this.#client = new ClientMessages(serverState, options)
+    this.#shutdownError = options.shutdownError
     this.#onOver = onOver
   }
 
@@ -54,10 +56,10 @@ export class ServerChannel implements Channel {
     return this.#client.peer.drain()
   }
 
-  close(reason: string): void {
+  close(reason: string, cause?: EndCause): void {
     const { peer, session } = this.#client
     if (peer.isClosed && peer.load === 0 && !session) return
-    peer.close(new McpError('ERR_CLOSED', reason))
+    peer.close(new McpError('ERR_CLOSED', reason), cause === 'shutdown' ? this.#shutdownError : undefined)
     this.#client.endSession()
     this.#onOver(this)
   }

@@ -1,6 +1,6 @@
 /** An error response of the transport: an HTTP status and a JSON-RPC error. */
 
-import { type Id, INTERNAL_ERROR, INVALID_REQUEST } from '../../jsonrpc/message.ts'
+import { type ErrorObject, type Id, INTERNAL_ERROR, INVALID_REQUEST } from '../../jsonrpc/message.ts'
 import { errorJson } from '../../jsonrpc/write.ts'
 import type { Headers } from './runtime/request-reply.ts'
 
@@ -50,6 +50,13 @@ export const DRAINING = refuse(503, 'The server is shutting down', {
 
 /** The same where other replicas answer at once. */
 export const DRAINING_REPLICA: Refusal = { ...DRAINING, headers: { ...DRAINING.headers, 'retry-after': '1' } }
+
+/** The answer to a request of a session that was in progress when the server ended. Without it the client would take 202 for a success. */
+export const ENDED: ErrorObject = {
+  code: INTERNAL_ERROR,
+  message: 'The server has ended before it could answer. Send the request again',
+  data: { reason: 'shutdown', retryable: true },
+}
 
 /** Nothing is kept in memory instead. */
 export const STORE_DOWN = refuse(503, 'The store that the replicas share cannot be reached', {

@@ -1,6 +1,6 @@
 /** The interface between a transport and a server: the transport opens channels and passes messages in. */
 
-import type { Incoming, Params, RequestMessage } from '../../jsonrpc/message.ts'
+import type { ErrorObject, Incoming, Params, RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Implementation } from '../model/base.ts'
 import type { ClientCapabilities } from '../model/lifecycle.ts'
@@ -86,6 +86,8 @@ export interface ChannelOptions {
   beginsAnew?: boolean | undefined
   /** Set if other replicas serve this session, too. */
   shared?: SharedSession | undefined
+  /** The answer to requests in progress when the server ends. Undefined where the end of the connection says it: they get no answer. */
+  shutdownError?: ErrorObject | undefined
 }
 
 /** The server's side of one client connection: a stdio process, an in-memory pair or an HTTP session. */

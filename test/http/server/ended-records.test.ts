@@ -91,9 +91,10 @@ test.each([
   })
   const session = await openSession(url, '2025-06-18')
   const call = { ...callTool('wait', {}, meta), id: 7 }
-  const answer = meta ? session.askStream(call) : session.ask(call)
+  const answer = session.ask(call)
   answer.catch(() => {})
   await until(() => begun === 1)
   await handlers[0]?.close()
   expect(callsIn(records)).toMatchObject([cut(cause)])
+  if (!meta) expect((await answer).message).toMatchObject({ id: 7, error: { code: -32603, data: { reason: 'shutdown', retryable: true } } })
 })

@@ -13,6 +13,7 @@ import {
   LISTEN,
   modern,
   openSession,
+  STREAMABLE,
   serve,
   testServer,
   until,
@@ -181,6 +182,50 @@ describe('the end of a server in a program', () => {
     await Promise.all(calls)
     await until(() => aborted === 2)
     await expect(http(listening.url, { body: {} })).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  test.each(STREAMABLE)('a call of %s that is not over at the end of graceMs is answered with an error', async (revision) => {
+    const server = testServer()
+    let begun = 0
+    server.tool('endless', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      begun++
+      await new Promise(() => {})
+    })
+    const listening = await serve(server, { graceMs: 50 })
+    const session = await openSession(listening.url, revision)
+    const call = (id: number): object => ({ jsonrpc: '2.0', ...callTool('endless'), id })
+    const answers = [session.post(call(1)), session.post(call(2), { accept: 'application/json' })]
+    const stream = await session.askStream({ ...callTool('endless', {}, WATCHED), id: 3 })
+    const batch = revision === '2025-03-26' && session.post([call(4), { jsonrpc: '2.0', ...callTool('hi'), id: 5 }])
+    await until(() => begun === (batch ? 4 : 3))
+    await listening.close()
+    const error = {
+      code: -32603,
+      message: expect.stringContaining('Send the request again'),
+      data: { reason: 'shutdown', retryable: true },
+    }
+    expect((await Promise.all(answers)).map(({ message }) => message)).toMatchObject([1, 2].map((id) => ({ id, error })))
+    expect((await stream.messages()).at(-1)).toMatchObject({ id: 3, error })
+    if (batch)
+      expect(JSON.parse((await batch).text)).toMatchObject([
+        { id: 5, result: {} },
+        { id: 4, error },
+      ])
+  })
+
+  test('a handshake that is not over at the end of graceMs is answered with an error', async () => {
+    const server = testServer()
+    const begun = gate()
+    server.use(async () => {
+      begun.open()
+      return new Promise(() => {})
+    })
+    const listening = await serve(server, { graceMs: 50 })
+    const answer = http(listening.url, { body: initializeMessage('2025-11-25') })
+    await begun.opened
+    await listening.close()
+    expect((await answer).message).toMatchObject({ id: 0, error: { data: { reason: 'shutdown' } } })
   })
 
   test('a server that ends accepts answers to its questions until the calls are answered', async () => {

@@ -6,7 +6,7 @@ import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Channel, EndCause } from '../../../protocol/interfaces/service.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage, HeldSession } from '../limits/caller-usage.ts'
-import { busy, type Refusal } from '../refusal.ts'
+import { busy, ENDED, type Refusal } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
 import type { AnswerStream, ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
@@ -33,7 +33,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     this.principal = principal
     this.createdAt = services.now()
     this.#seenAt = this.createdAt
-    this.channel = services.service.open({ outlet: this, principal, address: usage.key || undefined })
+    this.channel = services.service.open({ outlet: this, principal, address: usage.key || undefined, shutdownError: ENDED })
   }
 
   /** Counts a request in progress, or refuses it when there are too many. */

@@ -10,6 +10,7 @@ import { revisionOf } from '../../../revisions/index.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
+import { ENDED } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
 import { SILENT } from '../session/check-request.ts'
 import { statusOf } from '../session/session.ts'
@@ -85,6 +86,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       principal,
       address: usage.key || undefined,
       shared: this,
+      shutdownError: ENDED,
     })
   }
 
@@ -198,7 +200,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.abort(reason, 'store_down')
   }
 
-  /** This replica ends. Another one runs the request again if it may; otherwise it is answered with an error. */
+  /** This replica ends. Another one goes on with the stream of a request that may run again; all other requests are answered with an error. */
   async handOver(reason: string): Promise<void> {
     const { restart, before, message } = this.#options
     const logged = this.#logged
@@ -209,9 +211,9 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
         logged.handOver(reason)
       } else logged.finish(lostAnswer(openCallOf(message, undefined)))
     }
-    // A client without a stream is told nothing.
     this.abort(reason, logged && !restart ? 'replica_lost' : 'shutdown')
-    await logged?.written()
+    // The answer to a batch may have become a stream.
+    await this.#logged?.written()
   }
 
   begin(): void {}
