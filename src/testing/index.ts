@@ -2,7 +2,7 @@
 
 export { type TappedMessage, tapTarget } from '../client/tap-target.ts'
 export { checkMessage, type MessageFacts, type MessageViolation } from './check-message.ts'
-export { checkStore } from './check-store.ts'
+export { type CheckStoreOptions, checkStore } from './check-store.ts'
 export { checkTaskStore } from './check-task-store.ts'
 export { everythingServer } from './everything.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'

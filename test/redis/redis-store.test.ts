@@ -4,12 +4,14 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import type { SharedStore } from '../../src/store/index.ts'
 import { sampleTask } from '../../src/testing/check-task-store.ts'
 import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
 import { gate } from '../support/http-service.ts'
 import { redisOfFile, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { useEveryKind } from './every-kind.ts'
+import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 
 const key = { id: 'k1', secret: randomBytes(32) }
 const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
@@ -31,8 +33,24 @@ describe('a server of its own', () => {
   const server = redisOfFile()
 
   test('keeps the rules of every store', async () => {
-    const { url } = await server()
-    await checkStore(() => openStore(url))
+    const { port } = await server()
+    const proxies = new Map<SharedStore, TcpProxy>()
+    const open = async (): Promise<SharedStore> => {
+      const proxy = await tcpProxy(port)
+      const store = openStore(`redis://127.0.0.1:${proxy.port}`, { timeoutMs: 500 })
+      proxies.set(store, proxy)
+      return store
+    }
+    const silence = (store: SharedStore) => {
+      const proxy = proxies.get(store) as TcpProxy
+      proxy.hang('both')
+      return () => {
+        proxy.heal()
+        proxy.cut()
+      }
+    }
+    await checkStore(open, { silence })
+    await Promise.all([...proxies.values()].map((proxy) => proxy.close()))
   }, 60_000)
 
   test('keeps the rules of every store with sealed values', async () => {

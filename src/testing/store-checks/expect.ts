@@ -6,16 +6,17 @@ import type { StoreMessage } from '../../store/replica.ts'
 import type { SessionLife } from '../../store/session-table.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { AppendedBatch, Attached, LogBounds, NewEvent, StreamEvent } from '../../store/stream-logs.ts'
+import type { CheckStoreOptions } from '../check-store.ts'
 
 /** Opens one more replica of the store. */
 export type OpenReplica = () => Promise<SharedStore>
 
-export type StoreCheck = (open: OpenReplica) => Promise<void>
+export type StoreCheck = (open: OpenReplica, options: CheckStoreOptions) => Promise<void>
 
 const LIFE: SessionLife = { ttlMs: 60_000, maxAgeMs: 600_000 }
 export const BOUNDS: LogBounds = { maxEvents: 100, maxBytes: 100_000, maxSessionBytes: 100_000_000, endedTtlMs: 60_000, maxEnded: 16 }
 /** How long a message may take to another replica. */
-const MESSAGE_MS = 5000
+export const MESSAGE_MS = 5000
 
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
   const [a, b] = [found, expected].map((value) => (value === undefined ? 'nothing' : comparableJson(JSON.parse(JSON.stringify(value)))))
@@ -74,18 +75,18 @@ export const positionAt = ({ positions }: AppendedBatch, at: number): string => 
 }
 
 /** Collects the messages of a replica. */
-export async function inboxOf(store: SharedStore): Promise<{ next(kind: StoreMessage['kind']): Promise<StoreMessage> }> {
+export async function inboxOf(store: SharedStore): Promise<{ next(kind: StoreMessage['kind'], withinMs?: number): Promise<StoreMessage> }> {
   const messages: StoreMessage[] = []
   store.replica.listen((message) => messages.push(message))
   await store.replica.join()
   return {
-    next: async (kind) => {
-      const end = Date.now() + MESSAGE_MS
+    next: async (kind, withinMs = MESSAGE_MS) => {
+      const end = Date.now() + withinMs
       for (;;) {
         const at = messages.findIndex((message) => message.kind === kind)
         const [message] = at < 0 ? [] : messages.splice(at, 1)
         if (message) return message
-        if (Date.now() > end) throw new Error(`SharedStore: expected a message of kind "${kind}" within ${MESSAGE_MS} ms, got none`)
+        if (Date.now() > end) throw new Error(`SharedStore: expected a message of kind "${kind}" within ${withinMs} ms, got none`)
         await pause(5)
       }
     },

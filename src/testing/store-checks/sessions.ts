@@ -234,6 +234,7 @@ const endsIdleSessions: StoreCheck = async (open) => {
   const reader = await a.streams.attach(sid, '0', undefined, 1)
   expectEqual('a session that a client listens to', [await look(), await b.sessions.endIdle(sid, 0)], ['in use', false])
   if (typeof reader === 'object') await a.streams.detach(sid, '0', reader.reader)
+  expectEqual('a session that a client listens to no longer', await look(), 'idle')
   await pause(150)
   const [before] = await b.sessions.idle([sid])
   const [after] = await a.sessions.idle([sid])

@@ -10,6 +10,7 @@ import {
   jsonOf,
   newSession,
   openStream,
+  pause,
   positionAt,
   readOn,
   type StoreCheck,
@@ -20,6 +21,7 @@ const keepsOrder: StoreCheck = async (open) => {
   const sid = await newSession(a)
   const epoch = await openStream(a, sid, 'r1')
   expectEqual('open of a stream that exists', await b.streams.open(sid, 'r1', '{}'), 'exists')
+  expectEqual('open of the standing stream', await b.streams.open(sid, '0', '{}'), 'exists')
   const first = await append(a, sid, 'r1', { n: 1, epoch, events: ['1', '"ä\\u0000"', '3'] })
   expectEqual('the reader of a new stream', first.reader, a.replica.id)
   await append(a, sid, 'r1', { n: 2, epoch, events: ['4'] })
@@ -103,6 +105,9 @@ const addsBatchesOnce: StoreCheck = async (open) => {
     const { events } = await attach(b, sid, stream, '')
     expectEqual('events of batches that were sent again', jsonOf(events), ['1', '2', '3'])
   }
+  const last = { n: 9, epoch, events: ['4'], isLast: true }
+  const { positions } = await append(a, sid, 'r1', last)
+  expectEqual('positions of the last batch that is sent again', (await append(a, sid, 'r1', last)).positions, positions)
   await Promise.all([a, b].map((store) => append(store, sid, '0', { n: 9, events: [JSON.stringify(store.replica.id)] })))
   const both = jsonOf((await attach(b, sid, '0', '')).events).slice(3)
   expectEqual('batches of two producers', both.sort(), [a, b].map((store) => JSON.stringify(store.replica.id)).sort())
@@ -213,8 +218,13 @@ const dropsEndedStreams: StoreCheck = async (open) => {
     await append(store, sid, stream, { n: 1, epoch, events: ['1'], isLast: true }, { maxEnded: 2 })
     const more = await store.streams.append(sid, stream, { n: 2, epoch, events: [{ json: '2' }] }, BOUNDS)
     expectEqual('append after the last event', more, 'fenced')
+    expectEqual('record after the last event', await store.streams.record(sid, stream, epoch, 'step', '{}'), false)
   }
   expectEqual('the oldest of too many ended streams', await store.streams.attach(sid, 'r1', '', 1), 'gone')
+  const short = await openStream(store, sid, 'r4')
+  await append(store, sid, 'r4', { n: 1, epoch: short, events: ['1'], isLast: true }, { endedTtlMs: 150 })
+  await pause(250)
+  expectEqual('an ended stream after its time', await store.streams.attach(sid, 'r4', '', 1), 'gone')
   expectEqual('an ended stream that is kept', jsonOf((await attach(store, sid, 'r3', '')).events), ['1'])
 }
 

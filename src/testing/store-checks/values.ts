@@ -30,7 +30,8 @@ const keepsTopics: StoreCheck = async (open) => {
   expectEqual('a sample of an unknown topic', await a.topics.sample(randomId(), 16), [])
   const short = `file:///${randomId()}`
   await a.topics.add(short, 'x', 150)
-  await a.topics.add(short, 'y', 60_000)
+  await a.topics.add(short, 'y', 150)
+  await b.topics.add(short, 'y', 60_000)
   expectEqual('a sample of fewer members', (await b.topics.sample(short, 16)).sort(), ['x', 'y'])
   await pause(250)
   expectEqual('members after one has expired', [await membersOf(a, short), await a.topics.size(short)], [['y'], 1])
@@ -134,8 +135,8 @@ const keepsValues: StoreCheck = async (open) => {
 }
 
 /** These wait for times to end, so they run together. */
-const keepsCounters: StoreCheck = async (open) => {
-  await Promise.all([limitsRates, takesSeveralTokens, countsPlaces, marksOnce, locks, keepsValues].map((check) => check(open)))
+const keepsCounters: StoreCheck = async (open, options) => {
+  await Promise.all([limitsRates, takesSeveralTokens, countsPlaces, marksOnce, locks, keepsValues].map((check) => check(open, options)))
 }
 
 export const valueChecks: StoreCheck[] = [keepsTopics, keepsCounters]
