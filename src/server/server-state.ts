@@ -190,7 +190,7 @@ export class ServerState implements FeatureEnvironment {
   /** Pages that a handler opened belong to the server that the client is connected to. */
   completePage(elicitationId: string): boolean {
     if (this.openPages.complete(elicitationId) || this.outer.some((each) => each.completePage(elicitationId))) return true
-    for (const tell of this.announcements) tell({ kind: 'page', elicitationId })
+    this.tellTransports({ kind: 'page', elicitationId })
     // Another replica may have opened the page. The servers that mount this one listen as well, but not for that.
     return this.announcements.size > this.outer.length
   }
@@ -312,7 +312,11 @@ export class ServerState implements FeatureEnvironment {
     if (this.announcements.size === 0) return
     const addition = change.kind === 'extension' ? this.additions.find(({ id }) => id === change.id) : undefined
     const versions = addition && this.supported.filter((revision) => addition.isIn(revision)).map(({ version }) => version)
-    for (const tell of this.announcements) tell({ kind: 'change', change, ...(versions && { versions }) })
+    this.tellTransports({ kind: 'change', change, ...(versions && { versions }) })
+  }
+
+  tellTransports(announcement: Announcement): void {
+    for (const tell of this.announcements) tell(announcement)
   }
 }
 

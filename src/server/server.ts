@@ -175,7 +175,7 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
     for (const channel of channels) channel.log((minimum, quota) => serverState.logging.write(message, minimum, quota))
     if (serverState.announcements.size === 0) return
     const json = serverState.logging.write(message, 'debug', serverState.quotas.of('server log'))
-    if (json !== undefined) for (const tell of serverState.announcements) tell({ kind: 'log', level, json })
+    if (json !== undefined) serverState.tellTransports({ kind: 'log', level, json })
   })
 
   const close = async (): Promise<void> => {

@@ -155,7 +155,10 @@ export interface Service {
   hasTool(name: string): boolean
   /** The scopes that a request needs. The HTTP transport refuses requests without them with status 403. */
   requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
-  /** Calls `listener` with everything that this process tells clients outside of their requests. Returns a function that ends it. */
+  /**
+   * Calls `listener` with everything that this process tells clients outside of their requests. All listeners get the same object. Returns a
+   * function that ends it.
+   */
   onAnnouncement?(listener: (announcement: Announcement) => void): () => void
   /** Tells the clients of this process about a change in another process. Absent if the server has a bus that does so. */
   onRemoteChange?(change: Change): void

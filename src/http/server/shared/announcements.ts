@@ -5,6 +5,7 @@ import { notificationJson } from '../../../jsonrpc/write.ts'
 import type { Change } from '../../../protocol/interfaces/replaceable-services.ts'
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import { Patience } from './patience.ts'
+import { type Producer, producerOf } from './producer.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { logTopics, READY, readMember, resourceTopics } from './session-topics.ts'
@@ -27,17 +28,27 @@ export class Announcements {
   readonly #patience: Patience
   /** While the store does not answer, a command is sent again, also after this replica has lost its lease. */
   readonly #untilHeard = <T>(command: () => Promise<T>): Promise<T> => this.#patience.untilHeard(command)
+  readonly #producer: Producer
   #isSending = false
-  #isStopped = false
 
   constructor(services: ReplicaServices) {
     this.#services = services
-    this.#patience = new Patience(services, () => this.#isStopped)
+    this.#producer = producerOf(services.store)
+    this.#producer.announcing.add(this)
+    this.#patience = new Patience(services, () => this.#producer.announcing.size === 0)
   }
 
-  /** Nothing is sent again from now on, because this replica ends. */
+  /** Nothing is sent again from now on, because this replica ends, unless another endpoint uses the store. */
   stop(): void {
-    this.#isStopped = true
+    this.#producer.announcing.delete(this)
+  }
+
+  /** Passes on what the server of this endpoint announces, unless another endpoint of that server does so. */
+  hear(announcement: Announcement): void {
+    const { announced } = this.#producer
+    if (announced.has(announcement)) return
+    announced.add(announcement)
+    this.add(announcement)
   }
 
   add(announcement: Announcement): void {

@@ -1,6 +1,8 @@
 /** What all endpoints of this process that use one store have in common: to the store they are one producer, and one reader. */
 
+import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
+import type { Announcements } from './announcements.ts'
 import type { Tails } from './tails.ts'
 
 export interface Producer {
@@ -12,6 +14,10 @@ export interface Producer {
   readonly behind: Set<string>
   /** The endpoints where clients read. */
   readonly tails: Set<Tails>
+  /** What one of the endpoints passes on. A server may have several endpoints, and each hears of it. */
+  readonly announced: WeakSet<Announcement>
+  /** The endpoints that pass on announcements. One that has ended goes on with what it has heard while there are others. */
+  readonly announcing: Set<Announcements>
 }
 
 const producers = new WeakMap<SharedStore, Producer>()
@@ -20,7 +26,14 @@ export function producerOf(store: SharedStore): Producer {
   let producer = producers.get(store)
   if (!producer) {
     let batches = 0
-    producer = { nextBatch: () => ++batches, last: new Map(), behind: new Set(), tails: new Set() }
+    producer = {
+      nextBatch: () => ++batches,
+      last: new Map(),
+      behind: new Set(),
+      tails: new Set(),
+      announced: new WeakSet(),
+      announcing: new Set(),
+    }
     producers.set(store, producer)
   }
   return producer

@@ -126,7 +126,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
     this.#readers = new StreamReaders(this.#services, this.#calls, options.usageOf)
     this.#dead = new DeadReplicas(this.#services, this.#calls, (counts) => options.onTakenOver(counts))
-    const stop = service.onAnnouncement?.((announcement) => this.#announcements.add(announcement))
+    const stop = service.onAnnouncement?.((announcement) => this.#announcements.hear(announcement))
     if (stop) this.#stopListening.push(stop)
     this.#stopListening.push(store.replica.listen((message) => this.#onMessage(message)))
     this.#join()

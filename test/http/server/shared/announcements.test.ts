@@ -63,6 +63,8 @@ test('notices that wait are limited by their size, too, and one that is larger m
 
 interface Scripted {
   announcements: Announcements
+  /** Those of another endpoint with the same store. */
+  another(): Announcements
   clock: FakeClock
   standing: StandingStreams
   /** What the store has added, in order. */
@@ -95,8 +97,8 @@ function announceTo(pages: string[][]): Scripted {
   let batches = 0
   const services = { store, clock, nextBatch: () => ++batches, report: (error: Error): void => void reports.push(error.message) }
   const standing = new StandingStreams(services as unknown as ReplicaServices)
-  const announcements = new Announcements({ ...services, standing } as unknown as ReplicaServices)
-  return { announcements, clock, standing, added, reports, replica, faults }
+  const another = (): Announcements => new Announcements({ ...services, standing } as unknown as ReplicaServices)
+  return { announcements: another(), another, clock, standing, added, reports, replica, faults }
 }
 
 const TOOLS = { kind: 'change', change: { kind: 'tools' } } as const
@@ -185,6 +187,21 @@ test('a replica that ends sends nothing again', async () => {
   announcements.stop()
   await clock.advance(10_000)
   expect(reports).toEqual(['The store does not answer'])
+})
+
+test('an endpoint that ends goes on with what it has heard while another one uses the store', async () => {
+  const { announcements, another, clock, added, reports, faults } = announceTo([['a']])
+  const others = another()
+  faults.before = down
+  for (const each of [announcements, others]) each.hear(TOOLS)
+  await clock.advance(1)
+  announcements.stop()
+  await clock.advance(1000)
+  delete faults.before
+  await clock.advance(1000)
+  expect(added).toEqual(toolsTo('a'))
+  expect(reports).toEqual([])
+  others.stop()
 })
 
 test('a notice that the store takes for an older one is reported, and the other sessions are told', async () => {

@@ -148,4 +148,25 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     for (const stream of told) expect(await stream.message()).toMatchObject({ method: 'notifications/com.example/tick', params: { at: 7 } })
     expect(older.events.filter(({ data }) => data)).toEqual([])
   })
+
+  test('a server in two handlers with one store tells each session once', async () => {
+    const server = testServer()
+    const clock = server.extend(
+      serverExtension({ id: 'com.example/clock', revisions: ['2025-11-25'], sends: { 'notifications/com.example/tick': {} } }),
+    )
+    const [store] = (await storesOf(1)) as [SharedStore]
+    // Each handler wraps the server to record its requests.
+    const { urls, handlers } = await serveReplicas(() => server, { count: 2, stores: [store, store], onRequest: () => {} })
+    const standing = await (await openSession(urls[1] as string, '2025-11-25')).listen()
+    await until(async () => (await store.topics.size('ready')) === 1)
+    const tick = (at: number): void => clock.notify('notifications/com.example/tick', { at })
+    const told = async (): Promise<unknown[]> => [(await standing.message()).params, (await standing.message()).params]
+    for (const at of [1, 2]) tick(at)
+    expect(await told()).toEqual([{ at: 1 }, { at: 2 }])
+    // The second handler goes on with the store.
+    store.replica.leave = async () => {}
+    await handlers[0]?.close()
+    for (const at of [3, 4]) tick(at)
+    expect(await told()).toEqual([{ at: 3 }, { at: 4 }])
+  })
 })
