@@ -88,7 +88,8 @@ export class Announcements {
   async #send(announcement: Announcement): Promise<void> {
     this.#patience.begin()
     if (announcement.kind === 'log') {
-      for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json })
+      const told = new Set<string>()
+      for (const topic of logTopics(announcement.level)) await this.#tell(topic, { json: announcement.json }, told)
       return
     }
     if (announcement.kind === 'page') return this.#sendPage(announcement.elicitationId)

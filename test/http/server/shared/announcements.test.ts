@@ -136,6 +136,13 @@ test('neither the other replicas nor a session keep the other sessions from a no
   expect(reports.sort()).toEqual(['No broadcast', 'No session'])
 })
 
+test('a session whose level is being changed gets a log message once, although it is in two topics', async () => {
+  const { announcements, clock, added } = announceTo([['a', 'b']])
+  announcements.add({ kind: 'log', level: 'info', json: '{"method":"notifications/message"}' })
+  await clock.advance(1)
+  expect(added.sort()).toEqual(['a notifications/message', 'b notifications/message'])
+})
+
 test('after a failure all pages of a topic are read again, and no session is told twice', async () => {
   const pages = [['a', 'b'], ['c']]
   const { announcements, clock, added, faults } = announceTo(pages)
