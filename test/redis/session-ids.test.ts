@@ -1,7 +1,6 @@
 /** Who can read Redis must not be able to act in a session. */
 
-import { spawn } from 'node:child_process'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { redis } from '../../src/redis/index.ts'
 import { keyRing } from '../../src/server/index.ts'
@@ -12,21 +11,9 @@ import { serveReplicas } from '../support/replicas.ts'
 const server = redisOfFile()
 const keys = keyRing('a secret, of at least 32 characters!')
 
-/** Every command that Redis gets from now on, with the arguments of its scripts. */
-function commandsAt(port: number): () => string {
-  const child = spawn('redis-cli', ['-p', String(port), 'MONITOR'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill())
-  let text = ''
-  child.stdout.on('data', (bytes: Buffer) => {
-    text += bytes.toString('latin1')
-  })
-  return () => text
-}
-
 test('Redis gets the names of sessions, and never an id that a client could use', async () => {
-  const { url, port, cli } = await server()
-  const commands = commandsAt(port)
-  await until(() => commands().startsWith('OK'))
+  const { url, cli, listenIn } = await server()
+  const commands = await listenIn()
   const stores = [redis(url, { prefix: 'ids:' }), redis(url, { prefix: 'ids:' })]
   const { urls, servers } = await serveReplicas(
     () => {

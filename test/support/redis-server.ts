@@ -17,8 +17,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
 import { INSTALL_MS, installPrograms } from './packages.ts'
 import type { Certificate } from './self-signed.ts'
+import { until } from './until.ts'
 
 const run = promisify(execFile)
+const CLI = 'redis-cli'
 
 export interface RedisServer {
   readonly url: string
@@ -28,6 +30,8 @@ export interface RedisServer {
   cli(...args: string[]): Promise<string>
   /** The names of all keys. */
   scan(): Promise<string[]>
+  /** Returns a function that tells every command from now on, with the arguments of scripts. */
+  listenIn(): Promise<() => string>
   /** Stops it with a signal. Its files stay. */
   stop(signal?: NodeJS.Signals): Promise<void>
   /** Stops it and removes its files. */
@@ -80,7 +84,7 @@ export async function startRedis(args: readonly string[] = [], { tls, monitor }:
     : [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), '--save', '', '--appendonly', 'no', ...args]
   const address = ['-p', String(port), ...(tls ? ['--tls', '--cacert', settings['tls-ca-cert-file'] as string] : [])]
   const cli = async (...words: string[]): Promise<string> =>
-    (await run('redis-cli', [...address, ...words], { maxBuffer: 1e8 })).stdout.trim()
+    (await run(CLI, [...address, ...words], { maxBuffer: 1e8 })).stdout.trim()
   let child: ChildProcess
   const start = async (): Promise<void> => {
     child = spawn(program, all, { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -97,6 +101,17 @@ export async function startRedis(args: readonly string[] = [], { tls, monitor }:
     child.kill(signal)
     await once(child, 'exit')
   }
+  const listening: ChildProcess[] = []
+  const listenIn = async (): Promise<() => string> => {
+    const watching = spawn(CLI, [...address, 'MONITOR'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    listening.push(watching)
+    let text = ''
+    watching.stdout.on('data', (bytes: Buffer) => {
+      text += bytes.toString('latin1')
+    })
+    await until(() => text.startsWith('OK'))
+    return () => text
+  }
   await start()
   return {
     url: `${tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
@@ -105,9 +120,11 @@ export async function startRedis(args: readonly string[] = [], { tls, monitor }:
       return child
     },
     cli,
+    listenIn,
     scan: async () => (await cli('--scan')).split('\n').filter(Boolean),
     stop,
     close: async () => {
+      for (const each of listening) each.kill()
       await stop('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     },
