@@ -83,8 +83,7 @@ export async function startRedis(args: readonly string[] = [], { tls, monitor }:
     ? [sentinelFile(folder, settings, monitor), '--sentinel']
     : [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), '--save', '', '--appendonly', 'no', ...args]
   const address = ['-p', String(port), ...(tls ? ['--tls', '--cacert', settings['tls-ca-cert-file'] as string] : [])]
-  const cli = async (...words: string[]): Promise<string> =>
-    (await run(CLI, [...address, ...words], { maxBuffer: 1e8 })).stdout.trim()
+  const cli = async (...words: string[]): Promise<string> => (await run(CLI, [...address, ...words], { maxBuffer: 1e8 })).stdout.trim()
   let child: ChildProcess
   const start = async (): Promise<void> => {
     child = spawn(program, all, { stdio: ['ignore', 'ignore', 'inherit'] })
