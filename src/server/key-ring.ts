@@ -44,6 +44,8 @@ function bytesOf(secret: KeySecret | undefined): Uint8Array<ArrayBuffer> {
     const got = secret === undefined ? 'undefined' : `${length}`
     throw new McpError('ERR_DEFINITION', `keyRing() needs secrets of at least ${MIN_LENGTH} characters or bytes, got ${got}`)
   }
+  if (typeof secret === 'string' && /[\r\n]/.test(secret))
+    throw new McpError('ERR_DEFINITION', 'keyRing() needs one secret in each text, got one with line breaks: pass text.trim().split("\\n")')
   return typeof secret === 'string' ? encoder.encode(secret) : new Uint8Array(secret)
 }
 

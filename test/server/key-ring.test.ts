@@ -64,6 +64,20 @@ describe('state that cannot be opened', () => {
     expect(message.result).toMatchObject({ content: [{ text: 'decline' }] })
   })
 
+  it('is refused by a server with another name that has the same secret, and the log says why', async () => {
+    const lines: string[] = []
+    vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line))
+    const [staging, production, replica] = [
+      await serve(asking({ name: 'staging', keys: keyRing(OLD) })),
+      await serve(asking({ name: 'production', keys: keyRing(OLD) })),
+      await serve(asking({ name: 'staging', version: '2', keys: keyRing(OLD) })),
+    ]
+    const state = await first(staging.url)
+    expect((await next(production.url, state)).message.error).toMatchObject({ message: 'Invalid or expired requestState' })
+    expect(lines).toEqual([expect.stringContaining('or to a server with another name')])
+    expect((await next(replica.url, state)).message.result).toMatchObject({ content: [{ text: 'decline' }] })
+  })
+
   it('is reported in the log with the reason, while the client learns nothing', async () => {
     const lines: string[] = []
     vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line))
@@ -120,4 +134,10 @@ describe('state that cannot be opened', () => {
     await next(url, 'nonsense')
     expect(String(errors[10])).toContain('(and 20 more that were not reported)')
   })
+})
+
+test('secrets on several lines of one text are refused, with the call that is meant', () => {
+  const lines = `${'a'.repeat(32)}\n${'b'.repeat(32)}`
+  expect(() => keyRing(lines)).toThrow('keyRing() needs one secret in each text, got one with line breaks: pass text.trim().split("\\n")')
+  expect(() => keyRing(lines.split('\n'))).not.toThrow()
 })
