@@ -1,6 +1,7 @@
-/** Reports errors on the console. Their text may be a peer's, which must neither begin a line of the log nor control the terminal. */
+/** Reports errors in the log. Their text may be a peer's, which must neither begin a line of the log nor control the terminal. */
 
 import { asText } from './as-text.ts'
+import { notices } from './notices.ts'
 import { visibleText } from './text/visible-text.ts'
 
 /** Of each text. A peer can send megabytes. */
@@ -10,8 +11,7 @@ const MAX_DEPTH = 3
 
 /** @param what failed, such as `portico: tools/call failed:` */
 export function reportError(what: string, error: unknown): void {
-  // The console takes the first text for a format.
-  console.error(oneLine(what).replaceAll('%', '%%'), described(error))
+  notices.write('error', `${oneLine(what)} ${described(error)}`)
 }
 
 const oneLine = (text: string): string =>

@@ -3,6 +3,7 @@
 import { callObserver, callSafely } from '../base/call-observer.ts'
 import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
+import { notices } from '../base/notices.ts'
 import { Bucket } from '../base/rate.ts'
 import { reportError } from '../base/report-error.ts'
 import { visibleText } from '../base/text/visible-text.ts'
@@ -298,7 +299,7 @@ export class ServerState implements FeatureEnvironment {
     const error = new McpError(code, `The ${what} of ${call.method} could not be opened: ${cause}${more}`)
     const { onError } = this.#options
     if (onError) callObserver('onError', () => onError(error, { reference: '', method: call.method, target: targetOf(call) }))
-    else console.error(visibleText(`portico: ${error.message}`))
+    else notices.write('warn', visibleText(`portico: ${error.message}`))
   }
 
   #publishAnnounced(): void {

@@ -2,6 +2,7 @@
 
 import { callListeners } from '../base/call-observer.ts'
 import { isObject } from '../base/json.ts'
+import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
 import type { Replica } from './replica.ts'
@@ -29,7 +30,7 @@ export function storeBus(replica: Replica): Bus {
   const makeUp = async (fault: Error): Promise<void> => {
     if (isDown(fault)) owesMessage = true
     if (isMakingUp) return
-    console.error('portico: a change notice did not reach the other replicas:', fault.message)
+    notices.write('error', `portico: store: a change notice did not reach the other replicas: ${fault.message}`)
     if (!isDown(fault)) return
     isMakingUp = true
     while (owesMessage) {
@@ -51,7 +52,8 @@ export function storeBus(replica: Replica): Bus {
         tellMissed()
         break
       } catch (error) {
-        if (attempt === 0) console.error('portico: change notices of other replicas do not arrive yet:', (error as Error).message)
+        if (attempt === 0)
+          notices.write('error', `portico: store: change notices of other replicas do not arrive yet: ${(error as Error).message}`)
         if (!isDown(error)) break
         await pause()
       }

@@ -1,6 +1,7 @@
 /** Protects a server with API keys: for callers that you know, without an authorization server. */
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { notices } from '../../base/notices.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type AuthenticatedCaller, type AuthRefusal, type HttpAuth, isScope, type RequestHead } from '../../protocol/interfaces/access.ts'
@@ -77,7 +78,9 @@ class ApiKeys implements HttpAuth {
     }
     this.#holders = byDigest(holders)
     // A key and its digest are the same key, which only the digests show. Until this is corrected, no request is answered.
-    this.#holders.catch((error: unknown) => console.error('portico: no API key works:', error instanceof Error ? error.message : error))
+    this.#holders.catch((error: unknown) =>
+      notices.write('error', `portico: no API key works: ${error instanceof Error ? error.message : error}`),
+    )
   }
 
   async authenticate(head: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
@@ -96,7 +99,7 @@ class ApiKeys implements HttpAuth {
     const scopes: unknown = holder.scopes ?? []
     const wrong = !isExpiry(expiresAt) ? 'an expiresAt that is not a date' : !areScopes(scopes) ? 'scopes that are not a list' : undefined
     if (wrong !== undefined || !areScopes(scopes)) {
-      console.error(`portico: apiKeys: the key of ${JSON.stringify(name)} was refused: find returned ${wrong}`)
+      notices.write('error', `portico: apiKeys: the key of ${JSON.stringify(name)} was refused: find returned ${wrong}`)
       return refusal(401, 'The API key cannot be used', 'invalid_token')
     }
     if (expiresAt && expiresAt.getTime() <= this.#clock.now()) return refusal(401, 'The API key has expired', 'invalid_token')

@@ -1,6 +1,7 @@
 /** The token store for programs that run in several processes or on several machines. */
 
 import { fromBase64Url, toBase64Url } from '../../base/bytes.ts'
+import { notices } from '../../base/notices.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Counters } from '../../protocol/interfaces/counters.ts'
@@ -19,7 +20,7 @@ export interface SharedTokenStoreOptions {
   ttlMs?: number | undefined
   /** Limits that differ from `DEFAULT_FILE_STORE_LIMITS`. */
   limits?: Partial<FileStoreLimits> | undefined
-  /** Receives the reason why an entry cannot be read. Default: `console.error`. */
+  /** Receives the reason why an entry cannot be read. Default: the log. */
   onWarning?: ((message: string) => void) | undefined
 }
 
@@ -44,7 +45,7 @@ const REPEAT_MS = 200
  */
 export function sharedTokenStore(store: { readonly counters: Counters }, options: SharedTokenStoreOptions): TokenStore {
   checkMembers('sharedTokenStore', options, { keys: 1, ttlMs: 1, limits: 1, onWarning: 1 })
-  const { keys, ttlMs = TTL_MS, onWarning = (message) => console.error(`portico: ${message}`) } = options
+  const { keys, ttlMs = TTL_MS, onWarning = (message) => notices.write('warn', `portico: ${message}`) } = options
   const { lockTimeoutMs } = withDefaults(DEFAULT_FILE_STORE_LIMITS, options.limits)
   const { counters } = store
   const sealers = new WeakMap<Uint8Array, Promise<Sealer>>()

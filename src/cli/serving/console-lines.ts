@@ -1,21 +1,31 @@
-/** Writes what the process prints with `console.error`, `console.warn` and as notices as JSON, one object a line. */
+/** Writes what Portico says in the log as lines with time and level, and for JSON also what the process prints with `console.error` and `console.warn`. */
 
 import { format } from 'node:util'
-import { notices } from '../../base/notices.ts'
+import { sendNotices } from '../../base/notices.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Output } from '../shared-terminal.ts'
 
-/** Errors have a stack of many lines, and a collector of logs takes each line for a record of its own. Returns a function that ends it. */
-export function consoleLines({ stream }: Output): () => void {
+type Level = 'error' | 'warn' | 'info'
+
+/**
+ * A collector of logs takes each line for a record of its own, and errors have a stack of many lines. So with JSON every line is an object.
+ * Returns a function that ends it.
+ */
+export function consoleLines(as: 'text' | 'json', { stream }: Output): () => void {
+  const write = (level: Level, message: string): void => {
+    const time = new Date().toISOString()
+    stream.write(`${as === 'json' ? JSON.stringify({ time, level, message }) : safe`${time} ${level} ${untrustedLines(message)}`.text}\n`)
+  }
+  const endNotices = sendNotices(write)
+  if (as === 'text') return endNotices
   const { error, warn } = console
-  const before = notices.write
-  const write =
-    (level: 'error' | 'warn' | 'info') =>
+  const written =
+    (level: Level) =>
     (...args: unknown[]): void =>
-      void stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, message: format(...args) })}\n`)
-  Object.assign(console, { error: write('error'), warn: write('warn') })
-  notices.write = (level, text) => write(level)(text)
+      write(level, format(...args))
+  Object.assign(console, { error: written('error'), warn: written('warn') })
   return () => {
     Object.assign(console, { error, warn })
-    notices.write = before
+    endNotices()
   }
 }

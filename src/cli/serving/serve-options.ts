@@ -72,7 +72,7 @@ export async function serveOptions(
   const tls = await tlsOf(settings)
   const card = await cardOf(settings, service)
   const format = get('logFormat') as 'none' | 'text' | 'json'
-  const endLines = format === 'json' ? consoleLines(stderr) : undefined
+  const endLines = format === 'none' ? undefined : consoleLines(format, stderr)
   return {
     options: {
       ...same,

@@ -12,6 +12,7 @@ import { createServer as createHttpsServer, type ServerOptions as HttpsOptions }
 import type { AddressInfo, Socket } from 'node:net'
 import { isOperation } from '../../base/address/endpoint-path.ts'
 import { MAX_TIMER_MS } from '../../base/clock.ts'
+import { reportError } from '../../base/report-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/interfaces/service.ts'
 import { FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
@@ -149,7 +150,7 @@ const start = (server: HttpServer, port: number, host: string): Promise<void> =>
     server.listen({ port, host, backlog: 4096 }, () => {
       server.off('error', reject)
       // A connection that could not be accepted is lost. The open ones and the process go on.
-      server.on('error', (error) => console.error('portico: the HTTP server could not accept a connection:', error))
+      server.on('error', (error) => reportError('portico: the HTTP server could not accept a connection:', error))
       resolve()
     })
   })

@@ -1,5 +1,6 @@
 /** The options of the HTTP handler, with every limit and its default. */
 
+import { notices } from '../../base/notices.ts'
 import type { Rate } from '../../base/rate.ts'
 import { MAX_PROXIES } from '../../base/serving-maxima.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
@@ -196,7 +197,8 @@ export const HTTP_MEMBERS: Members<HttpOptions> = {
 export function warnWithoutKeys({ useKeys }: Service, { store }: HttpOptions): void {
   // A store of one process has no other replicas.
   if (!useKeys || !store || 'another' in store) return
-  console.error(
+  notices.write(
+    'warn',
     'portico: the server has a store and no keys: questions and pages of lists that begin at one replica fail at another, and the store holds plain text unless it has keys. Give all replicas the same keys: createServer({ keys: keyRing(secret) }), or the setting keys of portico serve (PORTICO_KEYS_FILE)',
   )
 }

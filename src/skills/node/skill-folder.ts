@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { notices } from '../../base/notices.ts'
 import { visibleText } from '../../base/text/visible-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { SkillsOptions } from '../options.ts'
@@ -153,7 +154,7 @@ class SkillFolder implements SkillSource {
   }
 
   #warn(text: string): void {
-    const { onWarning = (message: string) => console.error(`portico: ${message}`) } = this.#options
+    const { onWarning = (message: string) => notices.write('warn', `portico: ${message}`) } = this.#options
     onWarning(visibleText(text))
   }
 }

@@ -162,7 +162,7 @@ test('a key and its own digest are reported, and no key works', async () => {
   onTestFinished(() => log.mockRestore())
   const url = await served({ keys: { robot: KEY, twin: `sha256:${digest(KEY)}` } })
   expect((await post(url, { authorization: `Bearer ${KEY}` })).status).toBe(503)
-  expect(log).toHaveBeenCalledWith('portico: no API key works:', 'apiKeys: "robot" and "twin" have the same key')
+  expect(log).toHaveBeenCalledWith('portico: no API key works: apiKeys: "robot" and "twin" have the same key')
 })
 
 test.each<[string, ApiKeysOptions, string]>([

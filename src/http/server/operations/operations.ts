@@ -1,5 +1,6 @@
 /** What an operator gets: health, metrics, and a record of each request. Loaded only if an option asks for it. */
 
+import { reportError } from '../../../base/report-error.ts'
 import type { Arrival } from '../../../jsonrpc/outlet.ts'
 import { byLabel, gauge, type MetricFamily, PROMETHEUS_TYPE, prometheusText } from '../../../observability/metrics/metric-family.ts'
 import { count, RequestMetrics } from '../../../observability/metrics/request-metrics.ts'
@@ -86,7 +87,7 @@ export class Operations {
           if (!reply.isGone) reply.send(status, { ...headers, ...NOT_KEPT }, body)
         },
         (error: unknown) => {
-          console.error(`portico: ${path} failed:`, error)
+          reportError(`portico: ${path} failed:`, error)
           send(reply, refuse(500, 'Internal error'))
         },
       )

@@ -1,8 +1,10 @@
-/** What the log says of faults of the store: the first one at once, and each text at most once a minute. */
+/** What the log says of faults of the store and of shared sessions: the first one at once, and each text at most once a minute. */
 
 import { asText } from '../../../base/as-text.ts'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { Clock } from '../../../base/clock.ts'
+import { notices } from '../../../base/notices.ts'
+import { McpError } from '../../../protocol/errors.ts'
 
 /** At most one report in this time: a store that is down fails every request. */
 const PAUSE_MS = 1000
@@ -26,7 +28,10 @@ export class FaultReports {
     if (now - this.#lastReport < PAUSE_MS || (before !== undefined && now - before < SAME_TEXT_MS)) return
     this.#texts.set(text, now)
     this.#lastReport = now
-    console.error('portico: sessions of several replicas:', text)
+    // A text says why values in the store cannot be opened.
+    const isOfStore = !(error instanceof Error) || (error instanceof McpError && error.code.startsWith('ERR_STORE'))
+    const from = isOfStore ? 'store' : 'sessions of several replicas'
+    notices.write('error', `portico: ${from}: ${text}`)
   }
 
   /** The store works. The next fault is reported as the first one. */

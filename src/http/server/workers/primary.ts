@@ -4,6 +4,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
 import { asText } from '../../../base/as-text.ts'
+import { notices } from '../../../base/notices.ts'
 import { ProcessMetrics } from '../../../observability/metrics/process-metrics.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
@@ -172,7 +173,7 @@ export class Primary implements Closable {
       case 'listening':
         clearTimeout(place.timer)
         place.isListening = true
-        if (!this.#isStarting) console.error(`portico: worker ${place.number} (process ${worker.process.pid}) serves`)
+        if (!this.#isStarting) notices.write('info', `portico: worker ${place.number} (process ${worker.process.pid}) serves`)
         if (this.#running === this.#places.length) this.#onStart()
         return this.#tellState()
       case 'alive':
@@ -212,7 +213,7 @@ export class Primary implements Closable {
 
   #forkAgain(place: Place, why: string): void {
     const delayMs = place.delay.next(performance.now() - place.startedAt)
-    console.error(`portico: ${why}; ${delayMs === 0 ? 'another one starts' : `another one starts in ${delayMs} ms`}`)
+    notices.write('warn', `portico: ${why}; ${delayMs === 0 ? 'another one starts' : `another one starts in ${delayMs} ms`}`)
     place.timer = setTimeout(() => this.#fork(place), delayMs)
   }
 

@@ -1,6 +1,7 @@
 /** A worker: serves as one replica, and asks the process that started it for everything that workers share. */
 
 import cluster from 'node:cluster'
+import { reportError } from '../../../base/report-error.ts'
 import type { MetricFamily } from '../../../observability/metrics/metric-family.ts'
 import type { KeyRing } from '../../../protocol/interfaces/replaceable-services.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
@@ -47,7 +48,7 @@ export async function serveAsWorker(
           return void ownMetrics().then(
             (families) => tell({ kind: 'metrics', id: message.id, families }),
             // This worker is left out of the scrape, and `portico_workers` says so.
-            (error: unknown) => console.error('portico: the metrics of this worker could not be read:', error),
+            (error: unknown) => reportError('portico: the metrics of this worker could not be read:', error),
           )
         case 'gathered':
           gathering.get(message.id)?.(message.parts)
