@@ -13,8 +13,9 @@ import { METHODS } from '../protocol/methods.ts'
  * - `input_required`: with questions to the client, which asks again with the answers
  * - `error`: with an error, or without an answer because the server ended it. `reason` is then `replica_lost`, `store_down` or `shutdown`
  * - `cancelled`: without an answer, because the client cancelled it or disconnected
+ * - `handed_over`: not here, because the server ended. Another replica runs it again, and has a record of it, too
  */
-export type Outcome = 'ok' | 'tool_error' | 'input_required' | 'error' | 'cancelled'
+export type Outcome = 'ok' | 'tool_error' | 'input_required' | 'error' | 'cancelled' | 'handed_over'
 
 /** One request, after its answer was sent. It contains no arguments, no results and no credentials. */
 export interface RequestRecord {
@@ -58,9 +59,11 @@ export const OK: Ending = { outcome: 'ok', code: undefined, reason: undefined, l
 
 /** How a request without an answer ended. */
 export const endedBy = (cause: EndCause | undefined): Ending =>
-  cause === undefined ? { ...OK, outcome: 'cancelled' } : { ...OK, outcome: 'error', code: INTERNAL_ERROR, reason: cause }
+  cause === undefined || cause === 'handed_over'
+    ? { ...OK, outcome: cause ?? 'cancelled' }
+    : { ...OK, outcome: 'error', code: INTERNAL_ERROR, reason: cause }
 
-const CAUSES: Readonly<Record<EndCause, true>> = { replica_lost: true, store_down: true, shutdown: true }
+const CAUSES: Readonly<Record<Exclude<EndCause, 'handed_over'>, true>> = { replica_lost: true, store_down: true, shutdown: true }
 
 /** Whether the server had to end the request, although its code is not to blame. */
 export const isEndedByServer = (reason: string | undefined): boolean => reason !== undefined && Object.hasOwn(CAUSES, reason)

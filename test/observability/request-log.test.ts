@@ -44,7 +44,8 @@ it('logs an internal error as an error, and a request that the server had to end
   const { onRequest } = requestLog({ info: write('info'), warn: write('warn'), error: write('error') })
   const record = { method: 'tools/call', target: 'x', outcome: 'error', code: -32603, durationMs: 1 } as RequestRecord
   for (const reason of [undefined, 'other', 'replica_lost', 'store_down', 'shutdown']) onRequest({ ...record, reason })
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', 'warn', 'warn', 'warn'])
+  onRequest({ ...record, outcome: 'handed_over', code: undefined })
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', 'warn', 'warn', 'warn', 'info'])
 })
 
 it('names the client of a session that several replicas serve', async () => {

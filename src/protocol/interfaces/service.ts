@@ -111,10 +111,10 @@ export interface Channel {
 }
 
 /**
- * Why a server ends a request that has no result: another replica may run it, because this one has lost its lease; the store cannot be used; or
- * the server ends.
+ * Why a server ends a request that has no result: another replica may run it, because this one has lost its lease; the store cannot be used; the
+ * server ends; or the server ends, and the request is left to another replica.
  */
-export type EndCause = 'replica_lost' | 'store_down' | 'shutdown'
+export type EndCause = 'replica_lost' | 'store_down' | 'shutdown' | 'handed_over'
 
 /** The sender of a request that belongs to no session, and the version it uses. */
 export interface Sender {

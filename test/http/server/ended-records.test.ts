@@ -9,6 +9,8 @@ import { callTool, gate, modern, openSession, serve, testServer, until, WATCHED 
 import { serveReplicas } from '../../support/replicas.ts'
 
 const cut = (cause: string): object => ({ outcome: 'error', code: -32603, reason: cause })
+/** No error: its client gets the answer of another replica. */
+const HANDED_OVER = { outcome: 'handed_over', code: undefined, reason: undefined }
 
 /** A server with a tool that waits for the end of its request. */
 function waiting(onBegun: () => void, restartable = false): ReturnType<typeof testServer> {
@@ -79,10 +81,11 @@ test('a call whose client disconnects is cancelled', async () => {
 })
 
 test.each([
-  ['a stream', WATCHED, false, 'replica_lost'],
-  ['JSON', undefined, false, 'shutdown'],
-  ['a stream that another replica continues', WATCHED, true, 'shutdown'],
-] as const)('a call of a session with a store, answered with %s, that a shutdown cuts', async (_kind, meta, restartable, cause) => {
+  ['a stream', WATCHED, false, cut('replica_lost')],
+  ['JSON', undefined, false, cut('shutdown')],
+  ['JSON, and restartable', undefined, true, cut('shutdown')],
+  ['a stream that another replica continues', WATCHED, true, HANDED_OVER],
+] as const)('a call of a session with a store, answered with %s, that a shutdown cuts', async (_kind, meta, restartable, ending) => {
   const records: RequestRecord[] = []
   let begun = 0
   const { url, handlers } = await serveReplicas(() => waiting(() => begun++, restartable), {
@@ -95,6 +98,6 @@ test.each([
   answer.catch(() => {})
   await until(() => begun === 1)
   await handlers[0]?.close()
-  expect(callsIn(records)).toMatchObject([cut(cause)])
+  expect(callsIn(records)).toMatchObject([ending])
   if (!meta) expect((await answer).message).toMatchObject({ id: 7, error: { code: -32603, data: { reason: 'shutdown', retryable: true } } })
 })

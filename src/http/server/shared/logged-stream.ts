@@ -112,12 +112,15 @@ export class LoggedStream implements AnswerStream {
   }
 
   /** Leaves the stream to another replica, which continues it. The client comes back there. */
-  handOver(reason: string): void {
-    if (this.#isOver) return
+  handOver(reason: string): EndCause {
+    // No other replica knows of a stream without a log.
+    const cause = this.#epoch === undefined ? 'shutdown' : 'handed_over'
+    if (this.#isOver) return cause
     this.#isOver = true
     this.breakOff()
-    this.#owner.onFenced(reason, 'shutdown')
+    this.#owner.onFenced(reason, cause)
     this.#owner.onWritten()
+    return cause
   }
 
   release(): void {

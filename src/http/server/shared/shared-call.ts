@@ -200,6 +200,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.abort(reason, 'store_down')
   }
 
+    let cause: EndCause = logged && !restart ? 'replica_lost' : 'shutdown'
   /** This replica ends. Another one goes on with the stream of a request that may run again; all other requests are answered with an error. */
   async handOver(reason: string): Promise<void> {
     const { restart, before, message } = this.#options
@@ -208,10 +209,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       if (restart) {
         // A run that was handed over does not count as one that ended its process.
         await logged.record(RUNS, String((before?.run ?? 1) - 1)).catch(() => {})
-        logged.handOver(reason)
+        cause = logged.handOver(reason)
       } else logged.finish(lostAnswer(openCallOf(message, undefined)))
     }
-    this.abort(reason, logged && !restart ? 'replica_lost' : 'shutdown')
+    this.abort(reason, cause)
     // The answer to a batch may have become a stream.
     await this.#logged?.written()
   }
