@@ -32,8 +32,12 @@ export interface ClientOptions {
 /** The longest pause between two attempts to connect. */
 const MAX_RETRY_MS = 1000
 
+/** Redis 7.0 gives a script no code when its user may not run a command, or use a key. */
+const FORBIDDEN_IN_SCRIPT = /^ERR The user executing the script can't /
+
 /** The code that a reply with an error begins with. Before Redis 7 the reply to a script quotes the one to its command. */
-export const errorCode = ({ message }: Error): string => /^(?:ERR Error running script .*: -)?(\w*)/.exec(message)?.[1] ?? ''
+export const errorCode = ({ message }: Error): string =>
+  FORBIDDEN_IN_SCRIPT.test(message) ? 'NOPERM' : (/^(?:ERR Error running script .*: -)?(\w*)/.exec(message)?.[1] ?? '')
 
 const retryAfter = (attempt: number): number => Math.min(MAX_RETRY_MS, 50 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2)
 

@@ -16,12 +16,24 @@ const MAX_WAITING = 1000
 const LATE_MS = 100
 
 /** Replies that mean that Redis does not work at the moment. */
-const DOWN = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|BUSY|UNKILLABLE)$/
+const DOWN = /^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|BUSY|UNKILLABLE)$/
+
+/** Replies that refuse some commands, such as those that write, while others succeed. */
+const REFUSED = /^(NOPERM|NOAUTH|WRONGPASS|READONLY|OOM|MISCONF|NOREPLICAS)$/
+
+/** The user may not run the command at all, whatever its keys are and whichever script it runs. */
+const FORBIDDEN = /^NOPERM (?!.*script).* to run the '/
+
+/** A refusal counts for so long, because a command of its kind may be rare. One that succeeds ends it at once. */
+const REFUSAL_MS = 60_000
 
 /** The cause of the error of a command that Redis cannot have got. */
 const NOT_SENT = new Error('The command was not sent')
 
 export const isNotSent = (error: unknown): boolean => error instanceof McpError && error.cause === NOT_SENT
+
+/** Redis cannot run the command with what its keys contain. Trying again does not help. */
+export const isDamaged = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE'
 
 /** A reply of Redis, and not a fault of the connection. */
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
@@ -38,6 +50,8 @@ export class Connection {
   #fault: string | undefined
   /** Why the last command failed. A command that succeeds clears it. */
   #failure: string | undefined
+  /** What Redis refused, by the kind of the command. */
+  readonly #refused = new Map<string, { reason: string; until: number }>()
   /** A command failed because there is no connection. */
   #isMissed = false
   /** The digests of scripts that this connection has sent. Redis may have forgotten them at the next one. */
@@ -57,7 +71,7 @@ export class Connection {
     if (this.#isClosed) return 'The store is closed'
     if (!this.#client) return undefined
     if (this.#downSince !== undefined) return `No connection to Redis${this.#fault === undefined ? '' : `: ${this.#fault}`}`
-    return this.#failure
+    return this.#failure ?? this.#refusal()
   }
 
   /** Runs a script. The text is sent once for each connection: then Redis knows it by its digest. Scripts run in the order of their calls. */
@@ -65,35 +79,57 @@ export class Connection {
     return this.commands.measure(script.name, async () => {
       if (!this.#loaded.has(script.sha)) {
         this.#loaded.add(script.sha)
-        return this.#send('EVAL', [script.lua, keys.length, ...keys, ...args]).catch((error: McpError) => {
+        return this.#send(script.name, 'EVAL', [script.lua, keys.length, ...keys, ...args]).catch((error: McpError) => {
           if (!isReply(error.cause)) this.#loaded.delete(script.sha)
           throw error
         })
       }
       try {
-        return await this.#send('EVALSHA', [script.sha, keys.length, ...keys, ...args])
+        return await this.#send(script.name, 'EVALSHA', [script.sha, keys.length, ...keys, ...args])
       } catch (error) {
         // Another node of a cluster, or a first call that did not arrive.
         if (!isReply((error as McpError).cause) || !(error as Error).message.includes('NOSCRIPT')) throw error
-        return await this.#send('EVAL', [script.lua, keys.length, ...keys, ...args])
+        return await this.#send(script.name, 'EVAL', [script.lua, keys.length, ...keys, ...args])
       }
     })
   }
 
   command(name: string, ...args: Argument[]): Promise<Reply> {
-    return this.commands.measure(name, () => this.#send(name, args))
+    return this.commands.measure(name, () => this.#send(name, name, args))
   }
 
-  async #send(name: string, args: readonly Argument[]): Promise<Reply> {
+  async #send(kind: string, name: string, args: readonly Argument[]): Promise<Reply> {
     const client = await this.#ready()
     try {
       const reply = await this.#inTime(client, client.callBuffer(name, ...args) as Promise<Reply>)
       this.#heardAt = performance.now()
       this.#failure = undefined
+      this.#refused.delete(kind)
+      this.#refused.delete(name)
       return reply
     } catch (error) {
-      throw this.#failed(error as Error)
+      throw this.#failed(FORBIDDEN.test((error as Error).message) ? name : kind, error as Error)
     }
+  }
+
+  /** Says what became of a command on a connection of its own. It tells nothing of this connection. */
+  note(kind: string, error?: Error): void {
+    if (!error) this.#refused.delete(kind)
+    else if (isReply(error)) this.#refusedAs(kind, error)
+  }
+
+  /** Undefined if it is no refusal. */
+  #refusedAs(kind: string, reply: Error): string | undefined {
+    if (!REFUSED.test(errorCode(reply))) return undefined
+    const reason = `Redis refused a command: ${reply.message}`
+    this.#refused.set(kind, { reason, until: performance.now() + REFUSAL_MS })
+    return reason
+  }
+
+  #refusal(): string | undefined {
+    const now = performance.now()
+    for (const { reason, until } of this.#refused.values()) if (now < until) return reason
+    return undefined
   }
 
   /** A connection of its own for commands that block. The caller closes it. */
@@ -136,6 +172,7 @@ export class Connection {
         this.#reportBack()
         this.#downSince = undefined
         this.#fault = undefined
+        this.#refused.clear()
         isRefused = false
         this.#release()
       })
@@ -202,9 +239,12 @@ export class Connection {
     })
   }
 
-  #failed(cause: Error): McpError {
-    if (isReply(cause) && !DOWN.test(errorCode(cause)))
-      return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
+  #failed(kind: string, cause: Error): McpError {
+    if (isReply(cause)) {
+      const refusal = this.#refusedAs(kind, cause)
+      if (refusal !== undefined) return new McpError('ERR_STORE_DOWN', refusal, { cause })
+      if (!DOWN.test(errorCode(cause))) return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
+    }
     // The text of the client library is about an option that it has and Portico does not.
     const isLost = cause.name === 'MaxRetriesPerRequestError'
     this.#failure = isLost ? 'The connection to Redis was lost' : `Redis does not answer: ${cause.message}`

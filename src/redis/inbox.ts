@@ -63,8 +63,10 @@ export class Inbox {
       try {
         if (!this.#client) throw new Error('The client library is missing')
         const reply = await this.#client.callBuffer('XREAD', 'COUNT', MOST, 'BLOCK', BLOCK_MS, 'STREAMS', this.#key, this.cursor)
+        this.#connection.note('XREAD')
         await this.#take(reply as [Buffer, [Buffer, Buffer[]][]][] | null)
-      } catch {
+      } catch (error) {
+        this.#connection.note('XREAD', error as Error)
         // The connection is lost, and the client connects again; until then every read fails at once. Or the keys fail for a while.
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }

@@ -2,12 +2,13 @@
 
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Incoming } from '../../../jsonrpc/message.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { SharedServices } from '../../../protocol/interfaces/replaceable-services.ts'
 import { BatchedRates } from '../../../store/batched-rates.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
-import { type Refusal, refuse, STORE_DOWN } from '../refusal.ts'
+import { type Refusal, refuse } from '../refusal.ts'
+import { FaultReports } from '../shared/fault-reports.ts'
+import { storeRefusal, UNUSABLE } from '../shared/store-refusal.ts'
 import type { HttpPost } from '../stateless.ts'
 import type { CallerUsage } from './caller-usage.ts'
 import { SharedFailedLogins } from './shared-failed-logins.ts'
@@ -26,6 +27,7 @@ export class SharedLimits {
   readonly #requests: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
   readonly #listens: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
   readonly #clock: Clock
+  readonly #faults: FaultReports
   readonly #leaseMs: number
   #timer: Timer | undefined
 
@@ -34,6 +36,7 @@ export class SharedLimits {
     const { counters } = store
     const now = (): number => clock.now()
     this.#clock = clock
+    this.#faults = new FaultReports(clock)
     this.#leaseMs = store.replica.leaseMs || USUAL_LEASE_MS
     this.failedLogins = new SharedFailedLogins(limits.failedLogins, counters)
     const placesOf = (kind: PlaceKind): SharedPlaces => new SharedPlaces(kind, counters, this.#leaseMs, now)
@@ -86,7 +89,7 @@ export class SharedLimits {
       if (!body.isInFlight) body.release()
       if (refusal) send(refusal)
     }
-    asked.then(later, (error: unknown) => later(storeFault(error)))
+    asked.then(later, (error: unknown) => later(this.#storeFault(error)))
     return undefined
   }
 
@@ -97,6 +100,13 @@ export class SharedLimits {
   }
 
   #renewLater(): void {
+  /** The refusal for a request that needs the store. */
+  #storeFault(error: unknown): Refusal {
+    const refusal = storeRefusal(error)
+    if (!refusal || refusal === UNUSABLE) this.#faults.report(error)
+    return refusal ?? refuse(500, 'Internal error')
+  }
+
     this.#timer = this.#clock.after(Math.min(this.#leaseMs / 3, RENEW_MS), () => {
       // While the store is down, requests that need more places are refused.
       Promise.all(this.#all().map((places) => places.renew())).catch(() => {})
@@ -107,13 +117,6 @@ export class SharedLimits {
   #all(): SharedPlaces[] {
     return [...Object.values(this.#requests), ...Object.values(this.#listens)]
   }
-}
-
-/** The refusal for a request that needs the store. */
-function storeFault(error: unknown): Refusal {
-  if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') return STORE_DOWN
-  console.error('portico: the store failed:', error instanceof Error ? error.message : error)
-  return refuse(500, 'Internal error')
 }
 
 const services = new WeakMap<SharedStore, SharedServices>()
