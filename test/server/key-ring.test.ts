@@ -136,7 +136,7 @@ describe('state that cannot be opened', () => {
   })
 })
 
-test('secrets on several lines of one text are refused, with the call that is meant', () => {
+it('secrets on several lines of one text are refused, with the call that is meant', () => {
   const lines = `${'a'.repeat(32)}\n${'b'.repeat(32)}`
   expect(() => keyRing(lines)).toThrow('keyRing() needs one secret in each text, got one with line breaks: pass text.trim().split("\\n")')
   expect(() => keyRing(lines.split('\n'))).not.toThrow()

@@ -137,7 +137,8 @@ class Stateless implements Dialect {
   }
 
   #ownerOf(call: IncomingCall): JournalOwner {
-    return { principal: this.#around.principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
+    const { principal, serverState } = this.#around
+    return { server: serverState.info.name, principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
   }
 }
 

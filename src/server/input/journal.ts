@@ -17,8 +17,10 @@ export interface Journal {
   steps: Record<string, unknown>
 }
 
-/** The request that a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
+/** The request that a journal is bound to. It cannot be opened by another server, or with another caller, method, target or arguments. */
 export interface JournalOwner {
+  /** The name of the server: servers may have the same keys. */
+  server: string
   principal: string | undefined
   method: string
   target: string | undefined
@@ -59,5 +61,5 @@ const invalid = (cause: string): McpError => new McpError('ERR_STATE_INVALID', '
 
 export const digestOf = (request: unknown): Promise<string> => sha256(comparableJson(request))
 
-const bindingOf = ({ principal, method, target, arguments: args }: JournalOwner): Promise<string> =>
-  sha256(comparableJson([principal ?? null, method, target ?? null, args ?? null]))
+const bindingOf = ({ server, principal, method, target, arguments: args }: JournalOwner): Promise<string> =>
+  sha256(comparableJson([server, principal ?? null, method, target ?? null, args ?? null]))

@@ -42,7 +42,7 @@ export async function unseal(sealed: string, binding: string, keys: KeyRing): Pr
     )
     return { text: decoder.decode(text) }
   } catch {
-    return { fault: 'it was changed, or it belongs to another caller, method, target or arguments' }
+    return { fault: 'it was changed, or it belongs to another caller, method, target or arguments, or to a server with another name' }
   }
 }
 
