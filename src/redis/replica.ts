@@ -7,6 +7,8 @@ import { McpError } from '../protocol/errors.ts'
 import type { DeadReplica, Replica, StoreMessage } from '../store/replica.ts'
 import { STANDING_STREAM } from '../store/stream-logs.ts'
 import { isUnreadable } from '../store/unreadable.ts'
+import type { Reply } from './client-library.ts'
+import { isDamaged } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { Inbox } from './inbox.ts'
 import { Lease } from './lease.ts'
@@ -93,11 +95,22 @@ export class RedisReplica implements Replica {
     for (const replica of gone) {
       if (replica === this.#id || performance.now() < (this.#skipUntil.get(replica) ?? 0)) continue
       const { lease, claim, runs, inbox } = keys.replica(replica)
-      const reply = await connection.run(claimReplica, [lease, claim, runs, inbox], [this.#id, this.leaseMs, MAX_CLAIMED])
+      const reply = await this.#claim([lease, claim, runs, inbox])
       if (Array.isArray(reply)) return { replica, streams: reply.map(textOf).map(readRun) }
       if (textOf(reply) === 'empty') await connection.command('ZREM', keys.directory, replica)
     }
     return undefined
+  }
+
+  /** What a replica left counts as empty if it is damaged: the other replicas must not wait for it. */
+  async #claim(names: string[]): Promise<Reply> {
+    try {
+      return await this.#context.connection.run(claimReplica, names, [this.#id, this.leaseMs, MAX_CLAIMED])
+    } catch (error) {
+      if (!isDamaged(error)) throw error
+      this.#context.reportUnreadable('what another replica left cannot be taken over', error)
+      return Buffer.from('empty')
+    }
   }
 
   /** Gives up the claim of a dead replica for a lease, so that a replica with the right keys gets it. False after that time: none came. */

@@ -5,7 +5,7 @@ import { randomId } from '../base/bytes.ts'
 import { type Appended, type EventsRead, STANDING_STREAM, type StreamEvent, type StreamLogs, type TakenOver } from '../store/stream-logs.ts'
 import { isUnreadable } from '../store/unreadable.ts'
 import type { Reply } from './client-library.ts'
-import type { Argument } from './connection.ts'
+import { type Argument, isDamaged } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { readStep } from './journal-entry.ts'
 import { digestOf } from './keys.ts'
@@ -77,6 +77,8 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       await leftIn(sid, stream, fields)
       return true
     } catch (error) {
+      // Broken text is broken for all replicas.
+      if (error instanceof SyntaxError) return true
       if (!isUnreadable(error)) throw error
       reportUnreadable('a request of another replica is left to others', error)
       return false
@@ -84,6 +86,31 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
   }
   const detach = async (sid: string, stream: string, reader: number): Promise<void> => {
     await connection.run(detachReader, [keys.session(sid).stream + stream], [reader])
+  }
+  const take = async (sid: string, stream: string, from: string): Promise<TakenOver | undefined> => {
+    await own.join()
+    // In capitals: ioredis makes an object of the reply to `hgetall`.
+    const before = (await connection.command('HGETALL', keys.session(sid).stream + stream)) as Reply[]
+    // Another replica may have the key. If none takes it in time, this one ends the stream.
+    if (!(await isReadable(sid, stream, before)) && (await own.skipForALease(from))) return undefined
+    await own.note(sid, stream)
+    const reply = await attempted(`take ${sid} ${stream} ${from} ${own.id}`, (attempt) =>
+      connection.run(takeOver, keysOf(sid, stream), [from, own.id, attempt]),
+    )
+    own.forgetOf(from, sid, stream)
+    if (!Array.isArray(reply)) {
+      // Another endpoint of this process may have been faster. Then this replica runs the stream.
+      if (reply === null) own.forget(sid, stream)
+      return undefined
+    }
+    const [epoch, call, fields] = reply as [number, Buffer, Reply[]]
+    try {
+      return { epoch, ...(await leftIn(sid, stream, [Buffer.from('call'), call, ...fields])) }
+    } catch (error) {
+      // The stream is taken over. Without an owner that ends it, its client would wait for ever.
+      reportUnreadable('a request of another replica cannot be run again', error)
+      return { epoch, call: '', journal: {}, answers: {}, questions: [] }
+    }
   }
   return {
     ...redisQuestions(context, own),
@@ -152,28 +179,15 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     },
     detach,
     takeOver: async (sid, stream, from) => {
-      await own.join()
-      // In capitals: ioredis makes an object of the reply to `hgetall`.
-      const before = (await connection.command('HGETALL', keys.session(sid).stream + stream)) as Reply[]
-      // Another replica may have the key. If none takes it in time, this one ends the stream.
-      if (!(await isReadable(sid, stream, before)) && (await own.skipForALease(from))) return undefined
-      await own.note(sid, stream)
-      const reply = await attempted(`take ${sid} ${stream} ${from} ${own.id}`, (attempt) =>
-        connection.run(takeOver, keysOf(sid, stream), [from, own.id, attempt]),
-      )
-      own.forgetOf(from, sid, stream)
-      if (!Array.isArray(reply)) {
-        // Another endpoint of this process may have been faster. Then this replica runs the stream.
-        if (reply === null) own.forget(sid, stream)
-        return undefined
-      }
-      const [epoch, call, fields] = reply as [number, Buffer, Reply[]]
       try {
-        return { epoch, ...(await leftIn(sid, stream, [Buffer.from('call'), call, ...fields])) }
+        return await take(sid, stream, from)
       } catch (error) {
-        // The stream is taken over. Without an owner that ends it, its client would wait for ever.
-        reportUnreadable('a request of another replica cannot be run again', error)
-        return { epoch, call: '', journal: {}, answers: {}, questions: [] }
+        if (!isDamaged(error)) throw error
+        // No replica can take it over. The other requests must not wait for it.
+        reportUnreadable('a request of another replica cannot be taken over', error)
+        own.forgetOf(from, sid, stream)
+        own.forget(sid, stream)
+        return undefined
       }
     },
   }

@@ -2,11 +2,13 @@
 
 import { notices } from '../../../base/notices.ts'
 import { counted } from '../../../base/text/counted.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import type { DeadReplica } from '../../../store/replica.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import { callName, lostAnswer, type OpenCall } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
-import { untilHeard } from './until-heard.ts'
+import { isUnheard, untilHeard } from './until-heard.ts'
 
 /** What became of a request: it runs again here, or its client got the error `replica_lost`; neither if it was cancelled, or is over. */
 type Outcome = 'runAgain' | 'lost' | 'neither'
@@ -50,6 +52,7 @@ export class DeadReplicas {
   async #lookOnce(): Promise<void> {
     const { replica } = this.#services.store
     const found = new Map<string, TakenOverCounts>()
+    const failed = new Set<string>()
     try {
       while (!this.#isStopped) {
         // A part of the requests of a replica. The next part comes with the next claim.
@@ -57,14 +60,28 @@ export class DeadReplicas {
         if (!dead) return
         const counts = found.get(dead.replica) ?? { runAgain: 0, lost: 0 }
         found.set(dead.replica, counts)
-        const ends = await Promise.allSettled(dead.streams.map(({ sid, stream }) => this.#continue(sid, stream, dead.replica)))
+        const streams = dead.streams.filter(({ sid, stream }) => !failed.has(`${sid} ${stream}`))
+        // The store gives no others before these.
+        if (streams.length === 0) return
+        const ends = await Promise.allSettled(streams.map(({ sid, stream }) => this.#continue(sid, stream, dead.replica)))
         for (const end of ends) if (end.status === 'fulfilled' && end.value !== 'neither') counts[end.value]++
-        const failed = ends.find((end) => end.status === 'rejected')
-        if (failed) throw failed.reason
+        for (const [at, end] of ends.entries()) {
+          if (end.status === 'fulfilled') continue
+          if (this.#passes(end.reason)) throw end.reason
+          // One that is damaged must not stop the others.
+          this.#services.report(end.reason)
+          const { sid, stream } = streams[at] as DeadReplica['streams'][number]
+          failed.add(`${sid} ${stream}`)
+        }
       }
     } finally {
       for (const [id, counts] of found) this.#tell(id, counts)
     }
+  }
+
+  /** Trying again may help: the store is away, or this replica has lost its lease. */
+  #passes(error: unknown): boolean {
+    return isUnheard(error) || (error instanceof McpError && error.code === 'ERR_CLOSED') || !this.#services.store.replica.isHeld
   }
 
   async #continue(sid: string, stream: string, from: string): Promise<Outcome> {
@@ -72,7 +89,7 @@ export class DeadReplicas {
     const taken = await store.streams.takeOver(sid, stream, from)
     if (!taken) return 'neither'
     // From here on this replica runs the request. If it gave up, the client would wait for ever.
-    const call = taken.call === '' ? undefined : (JSON.parse(taken.call) as OpenCall)
+    const call = taken.call === '' ? undefined : this.#read(taken.call)
     const restarted = call ? await this.#restart(sid, stream, taken, call) : 'lost'
     if (restarted === 'runAgain') return restarted
     if (restarted === 'fenced') return 'neither'
@@ -86,6 +103,18 @@ export class DeadReplicas {
     // After the stream has ended: until then another replica must find the cancellation.
     if (restarted === 'cancelled' && call) await this.#leave(sid, call)
     return events.length > 0 && typeof appended === 'object' ? 'lost' : 'neither'
+  }
+
+  /** Undefined for text that nobody can read. The stream then ends without an answer. */
+  #read(json: string): OpenCall | undefined {
+    try {
+      const call = JSON.parse(json) as Partial<OpenCall> | null
+      if (Array.isArray(call?.ids)) return call as OpenCall
+      throw new TypeError('A request in progress has no ids')
+    } catch (error) {
+      this.#services.report(error)
+      return undefined
+    }
   }
 
   async #restart(sid: string, stream: string, taken: TakenOver, call: OpenCall): ReturnType<RunningCalls['restart']> {

@@ -7,7 +7,7 @@ import { DeadReplicas, type TakenOverCounts } from '../../../../src/http/server/
 import type { LateEnd } from '../../../../src/http/server/shared/late-ends.ts'
 import type { ReplicaServices } from '../../../../src/http/server/shared/replica-services.ts'
 import type { RunningCalls } from '../../../../src/http/server/shared/running-calls.ts'
-import type { Appended, DeadReplica } from '../../../../src/store/index.ts'
+import type { Appended, Batch, DeadReplica } from '../../../../src/store/index.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -15,8 +15,10 @@ afterEach(() => {
 
 type Restarted = Awaited<ReturnType<RunningCalls['restart']>>
 
+const CALL = JSON.stringify({ ids: [1], isBatch: false })
+
 /** Looks once. The name of each stream says what becomes of it: how its restart ends, then what the store says to the error. */
-async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (Appended | 'refused')?][]][], isHeld = true) {
+async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (Appended | 'refused')?][]][], isHeld = true, call = CALL) {
   const lines: string[] = []
   vi.spyOn(notices, 'write').mockImplementation((level, line) => void lines.push(`${level} ${line}`))
   const claims = parts.map(
@@ -27,6 +29,8 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (
   )
   const counted: TakenOverCounts[] = []
   const late: LateEnd[] = []
+  const reports: unknown[] = []
+  const ended: unknown[] = []
   const services = {
     clock: systemClock,
     tails: { wake: () => {} },
@@ -34,8 +38,9 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (
     store: {
       replica: { claimDead: async () => claims.shift(), isHeld },
       streams: {
-        takeOver: async () => ({ epoch: 1, call: JSON.stringify({ ids: [1], isBatch: false }), journal: {}, answers: {}, questions: [] }),
-        append: async (_sid: string, stream: string) => {
+        takeOver: async () => ({ epoch: 1, call, journal: {}, answers: {}, questions: [] }),
+        append: async (_sid: string, stream: string, { events }: Batch) => {
+          ended.push(events)
           const [, appended] = JSON.parse(stream) as [Restarted, Appended | 'refused']
           if (appended === 'refused') throw new Error('refused')
           return appended
@@ -43,7 +48,7 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (
       },
     },
     lateEnds: { add: (end: LateEnd) => void late.push(end) },
-    report: () => {},
+    report: (error: Error) => void reports.push(error.message),
   } as unknown as ReplicaServices
   const restart = async (_sid: string, stream: string): Promise<Restarted> => {
     const [outcome] = JSON.parse(stream) as [Restarted | 'broken']
@@ -52,7 +57,7 @@ async function lookAt(parts: [replica: string, streams: [Restarted | 'broken', (
   }
   const dead = new DeadReplicas(services, { restart } as unknown as RunningCalls, (counts) => counted.push({ ...counts }))
   const failure = await dead.look().catch((error: Error) => error.message)
-  return { failure, counted, late, lines }
+  return { failure, counted, late, lines, reports, ended }
 }
 
 const ADDED: Appended = { positions: ['1-1'], reader: undefined }
@@ -88,10 +93,26 @@ test('a request that fails after the lease was lost is reported after the others
   expect([failure, lines.length, counted]).toEqual(['broken', 1, [{ runAgain: 1, lost: 1 }]])
 })
 
-test('a request whose error the store refuses is ended later', async () => {
-  const { failure, late } = await lookAt([['a', [['lost', 'refused']]]])
-  expect([failure, late]).toEqual([
-    'refused',
+test('a request whose error the store refuses is ended later, and does not stop the others', async () => {
+  const { failure, late, counted, reports } = await lookAt([
+    ['a', [['lost', 'refused']]],
+    ['b', [['runAgain']]],
+  ])
+  expect([failure, counted, reports, late]).toEqual([
+    undefined,
+    [{ runAgain: 1, lost: 0 }],
+    ['refused'],
     [expect.objectContaining({ sid: 's', epoch: 1, json: expect.stringContaining('replica_lost') })],
   ])
+})
+
+test('a store that gives a request again that cannot be taken over is not asked for ever', async () => {
+  const damaged: [string, [Restarted, 'refused'][]] = ['a', [['lost', 'refused']]]
+  const { failure, reports } = await lookAt([damaged, damaged, damaged])
+  expect([failure, reports]).toEqual([undefined, ['refused']])
+})
+
+test('a request that nobody can read ends without an answer', async () => {
+  const { counted, ended, reports } = await lookAt([['a', [['lost', ADDED], ['runAgain']]]], true, 'no JSON')
+  expect([counted, ended, reports.length]).toEqual([[], [[], []], 2])
 })
