@@ -1,5 +1,7 @@
 /** Tasks in Redis. */
 
+import { isObject } from '../base/json.ts'
+import { McpError } from '../protocol/errors.ts'
 import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
 import { expiryOf } from '../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
@@ -29,22 +31,29 @@ const dueAt = (task: TaskRecord): number => (isFinal(task) ? expiryOf(task) : Ma
 
 const nameOf = (owner: string, taskId: string): string => `${digestOf(owner)} ${taskId}`
 
+function taskIn(json: string): TaskRecord {
+  const read: unknown = JSON.parse(json)
+  if (isObject(read) && isObject(read.lease)) return read as unknown as TaskRecord
+  throw new McpError('ERR_STORE', 'A value in Redis is not a task: expected an object with a lease')
+}
+
 export function redisTasks(context: RedisContext, leaseMs: number, limits: RedisTaskLimits = {}): TaskStore {
   const { connection, keys, values, reportUnreadable } = context
   const bytes = new TaskBytes(context, limits)
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
-    return reply === null ? undefined : (JSON.parse(await values.open(reply as Buffer, key)) as TaskRecord)
+    return reply === null ? undefined : taskIn(await values.open(reply as Buffer, key))
   }
-  /** Undefined for a task that cannot be opened, so that the others are not held up. */
-  const readOrReport = async (key: string): Promise<TaskRecord | undefined> => {
+  /** One task that cannot be read must not hold up the others. `foreign`: another replica may have its key. */
+  const readOrReport = async (key: string): Promise<TaskRecord | 'foreign' | 'damaged' | undefined> => {
     try {
       return await readAt(key)
     } catch (error) {
-      if (!isUnreadable(error)) throw error
+      const { code } = error as McpError
+      if (code === 'ERR_STORE_DOWN' || code === 'ERR_CLOSED') throw error
       reportUnreadable('a task cannot be read', error)
-      return undefined
+      return isUnreadable(error) ? 'foreign' : 'damaged'
     }
   }
   const read = async (owner: string, taskId: string): Promise<TaskRecord | undefined> =>
@@ -103,7 +112,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
     list: async (owner) => {
       const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)
       const tasks = await Promise.all(ids.map((id) => readOrReport(keys.task(owner, id))))
-      return tasks.filter((task) => task !== undefined)
+      return tasks.filter((task) => typeof task === 'object')
     },
     neglected: async (now) => {
       const due = (await connection.command('ZRANGEBYSCORE', keys.allTasks, '-inf', now, 'LIMIT', 0, MAX_NEGLECTED)) as Buffer[]
@@ -112,12 +121,11 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
           const [owner = '', taskId = ''] = name.split(' ')
           const key = keys.taskOfDigest(owner, taskId)
           const task = await readOrReport(key)
-          // One that cannot be opened stays, for a replica with the right key.
-          if (!task && (await connection.command('EXISTS', key)) === 0) await connection.command('ZREM', keys.allTasks, name)
+          if (task === undefined || task === 'damaged') await connection.command('ZREM', keys.allTasks, name)
           return task
         }),
       )
-      return tasks.filter((task) => task !== undefined && dueAt(task) <= now) as TaskRecord[]
+      return tasks.filter((task) => typeof task === 'object' && dueAt(task) <= now) as TaskRecord[]
     },
     watch: (owner, taskId, listener) => {
       let last: string | undefined

@@ -27,6 +27,8 @@ export class Tending {
   readonly #options: TendingOptions
   #timer: Deadline | undefined
   #isStoreDown = false
+  /** Why the last look failed. */
+  #fault: string | undefined
   #isStopped = false
   /** The tasks that could not be tended the last time. Each is reported once. */
   #failed: ReadonlySet<string> = new Set()
@@ -61,6 +63,7 @@ export class Tending {
       }
       this.#failed = failed
       this.#isStoreDown = false
+      this.#fault = undefined
     } finally {
       this.later()
     }
@@ -78,7 +81,10 @@ export class Tending {
     const { lookMs = Number.POSITIVE_INFINITY } = table.store
     this.#timer ??= serverState.deadlines.set(Math.min(lookMs, table.leaseMs / 3), () => {
       this.#timer = undefined
-      this.tend().catch((error: unknown) => this.#report(error, undefined))
+      this.tend().catch((error: Error) => {
+        if (error.message !== this.#fault) this.#report(error, undefined)
+        this.#fault = error.message
+      })
     })
   }
 
