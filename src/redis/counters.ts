@@ -10,6 +10,9 @@ import { markFirst } from './scripts/mark-first.ts'
 import { takeToken } from './scripts/take-token.ts'
 import { unlock } from './scripts/unlock.ts'
 
+/** What a value is, for errors. Names of values that consist of words alone are in the source, and all others belong to someone. */
+const kindOf = (key: string, name: string): string => (/^[a-z ]+$/.test(key) ? `the ${key}` : `a value that replicas share, ${name}`)
+
 export function redisCounters({ connection, keys, values }: RedisContext): Counters {
   const isFirst = async (key: string, token: string, ttlMs: number): Promise<boolean> =>
     (await connection.run(markFirst, [key], [token, Math.ceil(ttlMs)])) === 1
@@ -30,12 +33,12 @@ export function redisCounters({ connection, keys, values }: RedisContext): Count
     keep: async (key, value, ttlMs) => {
       const name = keys.counter('value', key)
       const sealed = await values.seal(value, name)
-      return values.open((await connection.run(keepValue, [name], [sealed, Math.ceil(ttlMs)])) as Buffer, name)
+      return values.open((await connection.run(keepValue, [name], [sealed, Math.ceil(ttlMs)])) as Buffer, name, kindOf(key, name))
     },
     kept: async (key) => {
       const name = keys.counter('value', key)
       const reply = await connection.command('GET', name)
-      return reply === null ? undefined : values.open(reply as Buffer, name)
+      return reply === null ? undefined : values.open(reply as Buffer, name, kindOf(key, name))
     },
     put: async (key, value, ttlMs) => {
       const name = keys.counter('value', key)

@@ -1,6 +1,7 @@
 /** Encrypts what the store writes (AES-GCM), if it or its server has keys. Each value is bound to its place, so that it cannot be moved. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { KeyRing, SealingKey } from '../protocol/interfaces/replaceable-services.ts'
 
@@ -9,14 +10,31 @@ const SEALED = 1
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** A place may contain the id of a session, which is secret. */
-const kindOf = (place: string): string => place.split(' ')[0] as string
+/** What is kept at a place, by its first word. The rest of a place may contain the id of a session, which is secret. */
+const KINDS: Readonly<Record<string, string>> = {
+  session: 'the record of a session',
+  event: 'an event of a stream',
+  call: 'a request in progress',
+  step: 'a step of a request',
+  answer: 'an answer to a question',
+  inbox: 'a message to this replica',
+}
+
+const kindOf = (place: string): string => {
+  const [word = ''] = place.split(' ')
+  return KINDS[word] ?? word
+}
+
+const WRONG_KEYS = 'the secret differs from that of the other replicas, or was removed too early. Give all replicas the same keys'
 
 export interface SealedValues {
   /** @param place where the value is kept. The same place is needed to read it. */
   seal(text: string, place: string): Buffer | Promise<Buffer>
-  /** Throws ERR_STORE_KEY for a value that another key sealed, or that was changed or moved, and ERR_STORE_DOWN if the keys fail. */
-  open(bytes: Buffer, place: string): string | Promise<string>
+  /**
+   * Throws ERR_STORE_KEY for a value that another key sealed, or that was changed or moved, and ERR_STORE_DOWN if the keys fail.
+   * @param kind what the value is, for errors. Default: what the place says
+   */
+  open(bytes: Buffer, place: string, kind?: string): string | Promise<string>
 }
 
 /** The id of the key that sealed a value. Empty without keys. */
@@ -31,7 +49,7 @@ export function sealedValues(keys: KeyRing | undefined): StoreValues {
   let values: SealedValues = keys ? new Sealed(keys) : PLAIN_VALUES
   return {
     seal: (text, place) => values.seal(text, place),
-    open: (bytes, place) => values.open(bytes, place),
+    open: (bytes, place, kind) => values.open(bytes, place, kind),
     useKeys: (later) => {
       if (values === PLAIN_VALUES) values = new Sealed(later)
     },
@@ -40,11 +58,11 @@ export function sealedValues(keys: KeyRing | undefined): StoreValues {
 
 const PLAIN_VALUES: SealedValues = {
   seal: (text) => Buffer.concat([Buffer.of(PLAIN), Buffer.from(text)]),
-  open: (bytes, place) => {
+  open: (bytes, place, kind = kindOf(place)) => {
     if (bytes[0] === PLAIN) return bytes.toString('utf8', 1)
     throw new McpError(
       'ERR_STORE_KEY',
-      `A value in Redis (${kindOf(place)}) is sealed, and this replica has no keys. Give all replicas the same keys`,
+      `A value in Redis (${kind}) is sealed, and this replica has no keys. Give all replicas the same keys`,
     )
   },
 }
@@ -70,13 +88,16 @@ class Sealed implements SealedValues {
     return Buffer.concat([Buffer.of(SEALED, id.length), id, iv, sealed, cipher.final(), cipher.getAuthTag()])
   }
 
-  async open(bytes: Buffer, place: string): Promise<string> {
+  async open(bytes: Buffer, place: string, kind = kindOf(place)): Promise<string> {
     const idLength = bytes[1] ?? 0
     const start = 2 + idLength + IV_BYTES
     const key = bytes[0] === SEALED ? await this.#ask('find', () => this.#keys.find(bytes.toString('utf8', 2, 2 + idLength))) : undefined
     if (!key || bytes.length < start + TAG_BYTES) {
-      const what = bytes[0] === PLAIN ? 'is not sealed' : 'was sealed with a key that this replica does not have'
-      throw new McpError('ERR_STORE_KEY', `A value in Redis (${kindOf(place)}) ${what}. Give all replicas the same keys`)
+      const what =
+        bytes[0] === PLAIN
+          ? 'is not sealed. Give all replicas the same keys'
+          : `was sealed with a key that this replica does not have: ${WRONG_KEYS}`
+      throw new McpError('ERR_STORE_KEY', `A value in Redis (${kind}) ${what}`)
     }
     try {
       const decipher = createDecipheriv('aes-256-gcm', this.#secretOf(key), bytes.subarray(start - IV_BYTES, start))
@@ -84,13 +105,9 @@ class Sealed implements SealedValues {
       decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
       return decipher.update(bytes.subarray(start, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     } catch (cause) {
-      throw new McpError(
-        'ERR_STORE_KEY',
-        `A value in Redis (${kindOf(place)}) was changed, moved, or sealed with another key of the same id`,
-        {
-          cause,
-        },
-      )
+      throw new McpError('ERR_STORE_KEY', `A value in Redis (${kind}) was changed, moved, or sealed with another key of the same id`, {
+        cause,
+      })
     }
   }
 
@@ -106,7 +123,7 @@ class Sealed implements SealedValues {
           ? cause
           : new McpError('ERR_STORE_DOWN', `The keys of the store cannot be reached: ${(cause as Error).message}`, { cause })
       // Once, until they work again: keys that fail refuse every request.
-      if (!this.#failing.has(what)) console.error(`portico: ${error.message}`)
+      if (!this.#failing.has(what)) notices.write('error', `portico: ${error.message}`)
       this.#failing.add(what)
       throw error
     }

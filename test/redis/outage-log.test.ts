@@ -31,8 +31,10 @@ test('the same fault is reported once a minute, and at once after the store work
   expect(during(120, 'away')).toBe(2)
   expect(during(5, 'full')).toBe(1)
   expect(during(5, 'full')).toBe(0)
+  expect(lines()).toEqual([])
   reports.reset()
   expect(during(5, 'full')).toBe(1)
+  expect(lines()).toEqual(['portico: sessions of several replicas: full'])
 })
 
 test('the log says when Redis can be used again, once', async () => {
@@ -43,7 +45,7 @@ test('the log says when Redis can be used again, once', async () => {
   await until(() => lines().length > 0)
   expect(lines()).toEqual([`portico: this replica is ${store.replica.id}`])
   await redisServer.stop('SIGKILL')
-  await until(() => lines().some((line) => line.includes('sessions of several replicas')))
+  await until(() => lines().some((line) => line.startsWith('portico: store: ')))
   await redisServer.start()
   const back = (): string[] => lines().filter((line) => /^portico: Redis can be used again after \d+ s$/.test(line))
   await until(() => back().length > 0)
@@ -67,5 +69,9 @@ test('a replica with other keys than the rest says so when it starts', async () 
   expect(faults()).toEqual([])
   await start(second)
   await until(() => faults().length > 0)
-  expect(faults()).toEqual([expect.stringContaining('Give all replicas the same keys')])
+  expect(faults()).toEqual([
+    expect.stringMatching(
+      /^portico: store: A value in Redis \(the secret of session ids\) was sealed .*: the secret differs from that of the other replicas, or was removed too early\. Give all replicas the same keys$/,
+    ),
+  ])
 })

@@ -145,6 +145,7 @@ test('values are unreadable in Redis when there are keys, and cannot be moved', 
   const foreign = openStore(redisServer.url, { prefix: 'sealed:', leaseMs, keys: { current: () => other, find: () => undefined } })
   const lacksKey = { code: 'ERR_STORE_KEY', message: expect.stringContaining('was sealed with a key that this replica does not have') }
   await expect(foreign.sessions.enter('s1', undefined, 1)).rejects.toMatchObject(lacksKey)
+  await expect(foreign.sessions.enter('s1', undefined, 1)).rejects.toThrow('A value in Redis (the record of a session) was sealed')
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
   const takeOver = () => foreign.streams.takeOver('s1', 'r1', store.replica.id)
   // A replica with the right key may take it first.
