@@ -25,7 +25,14 @@ export interface CheckStoreOptions {
 export async function checkStore(open: () => SharedStore | Promise<SharedStore>, options: CheckStoreOptions = {}): Promise<void> {
   checkMembers('checkStore', options, { silence: 1 })
   // Loaded on use, because most tests need none of them.
-  const { ALL_CHECKS } = await import('./store-checks/all-checks.ts')
+  const [{ ALL_CHECKS }, { checkedStore }] = await Promise.all([
+    import('./store-checks/all-checks.ts'),
+    import('./store-checks/checked-store.ts'),
+  ])
+  const { silence } = options
+  /** What `open` has returned, by what the checks use. */
+  const own = new WeakMap<SharedStore, SharedStore>()
+  const itsOptions: CheckStoreOptions = silence ? { silence: (checked) => silence(own.get(checked) ?? checked) } : {}
   for (const check of ALL_CHECKS) {
     const opened: SharedStore[] = []
     try {
@@ -33,8 +40,10 @@ export async function checkStore(open: () => SharedStore | Promise<SharedStore>,
         const store = await open()
         opened.push(store)
         expectMembers(store)
-        return store
-      }, options)
+        const checked = checkedStore(store)
+        own.set(checked, store)
+        return checked
+      }, itsOptions)
     } finally {
       // An incomplete store may have no `close()`.
       await Promise.all(opened.map((store) => store?.close?.()))

@@ -473,6 +473,42 @@ const FAULTS: [fault: string, text: string, breaking: () => Break][] = [
   ],
 ]
 
+/** Stores that return nothing, or something else than their types say. */
+const ODD: [method: string, text: string, breaking: Break][] = [
+  [
+    'append',
+    'streams.append: expected an object with positions, reader or "gone" or "fenced", got nothing',
+    each('streams', () => none('append')),
+  ],
+  ['enter', 'sessions.enter: expected an object with record, revision, ', each('sessions', () => none('enter'))],
+  ['take', 'counters.take: expected an object with tokens, waitMs, got nothing', each('counters', () => none('take'))],
+  ['page', 'topics.page: expected an object with members, next, got {}', each('topics', () => ({ page: async () => ({}) as never }))],
+  [
+    'answer',
+    'streams.answer: expected "accepted" or "duplicate" or "unknown", got "yes"',
+    each('streams', () => ({ answer: async () => 'yes' as never })),
+  ],
+  [
+    'claimDead',
+    'replica.claimDead: expected an object with replica, streams or undefined, got []',
+    each('replica', () => ({ claimDead: async () => [] as never })),
+  ],
+  ['sample', 'topics.sample: expected a method, got nothing', each('topics', () => ({ sample: undefined as never }))],
+]
+
+function none(name: string): Record<string, () => Promise<never>> {
+  return { [name]: async () => undefined as never }
+}
+
+test.concurrent.each(ODD)('the check names what %s returns instead of what it should', async (_method, text, breaking) => {
+  const store = memoryStore()
+  const open = (): SharedStore => {
+    const one = store.another()
+    return Object.freeze({ ...one, ...breaking(one) })
+  }
+  await expect(checkStore(open)).rejects.toThrow(`SharedStore, ${text}`)
+})
+
 test.concurrent.each(FAULTS)('the check notices that %s', async (_fault, text, breaking) => {
   const store = memoryStore()
   const replaced = breaking()
