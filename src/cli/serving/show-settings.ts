@@ -5,7 +5,7 @@ import { readTarget, shownTarget } from '../../redis/target.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { printTable } from '../output/table.ts'
-import type { SettingInUse, Settings } from './read-settings.ts'
+import { problemOf, type SettingInUse, type Settings } from './read-settings.ts'
 
 export function showSettings(screen: Screen, settings: Settings): void {
   const rows = settings.all.map((each) => ({ name: each.setting.name, value: shownValue(each), source: each.source }))
@@ -28,14 +28,14 @@ function shownValue({ setting: { name, isSecret }, value, source }: SettingInUse
     // The server may have limits of its own, so those of its code are not known here.
     return DEFAULT_HTTP_LIMITS[name.slice('limits.'.length) as keyof typeof DEFAULT_HTTP_LIMITS]
   if (!isSecret || source === 'default') return value
-  return name === 'store' ? withoutPassword(String(value)) : '(hidden)'
+  return name === 'store' ? withoutPassword(String(value), source) : '(hidden)'
 }
 
-/** Only what is understood is shown: in a URL with a mistake, the password can be anywhere. */
-function withoutPassword(url: string): string {
+/** A URL that is not understood is the error that it also is without `--show-config`. */
+function withoutPassword(url: string, source: string): string {
   try {
     return shownTarget(readTarget(url))
   } catch (error) {
-    return `(hidden) ${error instanceof Error ? error.message : ''}`
+    throw problemOf([`${source}: ${(error as Error).message}`], error)
   }
 }
