@@ -4,8 +4,11 @@ import cluster from 'node:cluster'
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { notices } from '../../base/notices.ts'
 import { onAbort } from '../../base/on-abort.ts'
+import { counted } from '../../base/text/counted.ts'
 import { userFolder } from '../../files/user-folder.ts'
+import type { Listening } from '../../http/index.ts'
 import type { Service } from '../../server/index.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
@@ -239,11 +242,26 @@ async function serveOverHttp({ io, screen, signal }: Invocation, name: string, s
           `${JSON.stringify({ time: new Date().toISOString(), level: 'info', message: `Serving ${name} at ${url}`, url })}\n`,
         )
     }
-    if (!cluster.isWorker) onAbort(signal, () => void listening.close())
+    let ending: Promise<void> | undefined
+    if (!cluster.isWorker)
+      onAbort(signal, () => {
+        ending = endWithLines(listening, settings)
+      })
     await listening.closed
+    await ending
   } finally {
     await close()
   }
+}
+
+/** An operator wants to know why the process still runs, and that it ended as it should. */
+async function endWithLines({ handler, close }: Listening, { get }: Settings): Promise<void> {
+  const begun = performance.now()
+  // The requests are at the workers.
+  const requests = get('workers') === 0 ? `${counted(handler.counts.inFlight, 'request')} in progress` : 'requests in progress'
+  notices.write('info', `portico: ending, waits at most ${Number(get('graceMs')) / 1000} s for ${requests}`)
+  await close()
+  notices.write('info', `portico: ended after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
 }
 
 async function serveOnStreams({ io, screen, signal }: Invocation, name: string, service: Service): Promise<void> {

@@ -106,6 +106,23 @@ test('standard error is JSON with the reference of an error, and a server limit 
   expect((await http(new URL('/.well-known/ai-catalog.json', url).href, GET)).status).toBe(200)
 })
 
+test.each(['none', 'text', 'json'])('says when it begins to end, and when it has ended, with logFormat %s', async (format) => {
+  const slow = `${SERVER}server.tool('slow', () => new Promise((resolve) => setTimeout(() => resolve('done'), 700)))\nserver.tool('begun', () => 'yes')\n`
+  const args = ['server.mjs', '--http', '0', '--grace-ms', '20000', '--log-format', format]
+  const { child, url, said } = await start(folderWith({ 'server.mjs': slow }), args)
+  const answer = askModern(url, callTool('slow'))
+  await askModern(url, callTool('begun'))
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect((await answer).text).toContain('done')
+  const texts = said()
+    .split('\n')
+    .map((line) => (line.startsWith('{') ? (JSON.parse(line) as { message: string }).message : line))
+  const start_ = format === 'text' ? '^\\S+Z info ' : '^'
+  const [begun, ended] = [/portico: ending, waits at most 20 s for 1 request in progress$/, /portico: ended after \d+\.\d s$/]
+  for (const line of [begun, ended]) expect(texts.filter((text) => new RegExp(start_ + line.source).test(text))).toHaveLength(1)
+})
+
 test('the help shows the flags that change something, and their values', async () => {
   const { stdout } = await portico(['serve', '--help'])
   for (const flag of ['--no-sessions ', '--no-legacy-sse ', '--health ', '--trust-proxy <number|true|false>', '--workers <auto|number>'])
