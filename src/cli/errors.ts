@@ -139,6 +139,7 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
     case 'ERR_NETWORK':
     case 'ERR_NO_ENDPOINT':
     case 'ERR_HTTP':
+      if (isObject(data) && data.reason === 'store_down') return 'The server runs, but its store is down. Its log says why; try again later'
       return `"portico doctor ${serverIn(data) ?? 'URL'}" shows which step fails`
     case 'ERR_INSECURE':
       return 'Use --insecure to allow an unencrypted connection'
@@ -162,6 +163,8 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
 
 function loginAdvice(data: unknown): string {
   if (isObject(data) && data.reason === 'refused') {
+    if (data.isKeyRefused === true)
+      return `The server does not know the key that was sent in the header ${asText(data.header)}. Check the key`
     const option = data.header === 'authorization' ? 'Authorization: Bearer KEY' : `${asText(data.header)}: KEY`
     return `If it gave you a key, send it with -H '${option}' (for a configured server: add it again with this option)`
   }

@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/http/index.ts'
@@ -25,6 +27,26 @@ describe('a tool is called from a command line', () => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'This is a simple text response for testing.\n' })
     } finally {
       await listening.close()
+    }
+  })
+
+  test('a call that waits for a server whose store is down says so once, and then gives no hint to doctor', async () => {
+    const error = { code: -32603, message: 'The store is away', data: { reason: 'store_down', retryable: true } }
+    const down = createServer((_request, response) =>
+      response
+        .writeHead(503, { 'content-type': 'application/json', 'retry-after': '0' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id: null, error })),
+    )
+    await new Promise<void>((resolve) => down.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${(down.address() as AddressInfo).port}/mcp`
+      const { code, stderr } = await portico(['call', url, 'x'], { env: { HOME: newFolder() } })
+      expect(code).not.toBe(0)
+      expect(stderr.match(/answered 503 Service Unavailable: .*The store is away.*\. Trying again in 1 s/g)).toHaveLength(1)
+      expect(stderr).toContain('The server runs, but its store is down')
+      expect(stderr).not.toContain('doctor')
+    } finally {
+      down.close()
     }
   })
 

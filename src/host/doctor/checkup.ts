@@ -110,10 +110,10 @@ const describe = (error: unknown): string => {
 }
 
 /** What a server said to a request without the right credentials, and the header where it expects them. */
-function refusalIn(error: unknown): { refusal: string; header: string } | undefined {
+function refusalIn(error: unknown): { refusal: string; header: string; isKeyRefused: boolean } | undefined {
   const data = error instanceof McpError ? error.data : undefined
   if (!isObject(data) || typeof data.refusal !== 'string' || typeof data.header !== 'string') return undefined
-  return { refusal: data.refusal, header: data.header }
+  return { refusal: data.refusal, header: data.header, isKeyRefused: data.isKeyRefused === true }
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -138,6 +138,7 @@ function adviceFor(error: unknown): string | undefined {
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const { code, cause } = (first ?? {}) as { code?: string; cause?: { code?: string } }
   const refused = refusalIn(error)
+  if (refused?.isKeyRefused) return `The server does not know the key that was sent in the header ${refused.header}. Check the key.`
   if (refused)
     return `If it gave you a key, send it with -H '${refused.header === 'authorization' ? 'Authorization: Bearer' : `${refused.header}:`} KEY'`
   const known = (of: unknown): string | undefined => ADVICE[String(of)] ?? certificateAdvice(of)

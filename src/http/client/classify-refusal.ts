@@ -67,9 +67,7 @@ function statusFault(
   answered: ErrorMessage | undefined,
   code: 'ERR_HTTP' | 'ERR_NO_ENDPOINT' = 'ERR_HTTP',
 ): McpError {
-  const words = answered?.error.message ?? (body.trim() === '' || /^\s*</.test(body) ? undefined : body.trim())
-  const reason = words === undefined ? '' : `: ${excerpt(words)}`
-  const text = `${server} answered ${method} with HTTP ${statusName(status)}${reason}`
+  const text = `${server} answered ${method} with HTTP ${statusName(status)}${wordsIn(body, answered)}`
   const cause = answered && new RemoteError(answered.error)
   if (status === 401) return unauthorizedFault(text, headers['www-authenticate'], cause)
   const retryAfterMs = retryAfterIn(headers['retry-after'])
@@ -79,16 +77,32 @@ function statusFault(
   })
 }
 
+/** What the body of a refusal says, for the end of a sentence. */
+export function wordsIn(body: string, answered = errorIn(body)): string {
+  const words = answered?.error.message ?? (body.trim() === '' || /^\s*</.test(body) ? undefined : body.trim())
+  return words === undefined ? '' : `: ${excerpt(words)}`
+}
+
 /** Our own servers name the header of their API keys. */
 const KEY_HEADER = /\bApiKey header="([a-z0-9-]{1,64})"/i
 
-/** The server wants other credentials. Its challenge says whether they come from a login. `refusal` is the message without the advice. */
+/** How a server says that it has got credentials (RFC 6750). Without credentials a challenge has no error. */
+const REFUSED_KEY = /\berror="invalid_token"/i
+
+/**
+ * The server wants other credentials. Its challenge says whether they come from a login, and whether it has got some. `refusal` is the message
+ * without the advice.
+ */
 function unauthorizedFault(text: string, challenge = '', cause?: RemoteError): McpError {
   const header = KEY_HEADER.exec(challenge)?.[1] ?? 'authorization'
+  const isKeyRefused = REFUSED_KEY.test(challenge)
   const advice = /\bresource_metadata=/i.test(challenge)
     ? 'Its tokens come from a login (auth: oauth() of portico/auth)'
-    : `Send its key with http: { headers: { '${header}': '${header === 'authorization' ? 'Bearer KEY' : 'KEY'}' } }`
-  return new McpError('ERR_AUTH', `${text}. ${advice}`, { data: { reason: 'refused', status: 401, header, refusal: text }, cause })
+    : isKeyRefused
+      ? `It does not know the key that was sent in the header ${header}`
+      : `Send its key with http: { headers: { '${header}': '${header === 'authorization' ? 'Bearer KEY' : 'KEY'}' } }`
+  const data = { reason: 'refused', status: 401, header, refusal: text, ...(isKeyRefused && { isKeyRefused }) }
+  return new McpError('ERR_AUTH', `${text}. ${advice}`, { data, cause })
 }
 
 /** Why the server refused, and whether the same request may succeed later, if it says so. */

@@ -28,6 +28,9 @@ export class ConnectionPool implements HttpConnection {
   readonly pool: Dispatcher
   readonly lanes: Readonly<Record<LaneKind, Lane>>
   readonly onExchange: ((exchange: HttpExchange) => void) | undefined
+  readonly #onWarning: ((message: string) => void) | undefined
+  /** Whether the program knows that the server is busy. */
+  #isBusyTold = false
   /** Responses whose reading is paused. */
   readonly #paused = new Set<HttpSending>()
   readonly #authorize: Authorizer | undefined
@@ -46,6 +49,7 @@ export class ConnectionPool implements HttpConnection {
     this.limits = limits
     this.#authorize = options.authorize
     this.onExchange = options.onExchange
+    this.#onWarning = options.onWarning
     const { headers = {} } = options
     this.#makeHeaders = typeof headers === 'function' ? headers : undefined
     this.#fixedHeaders = typeof headers === 'function' ? [] : listHeaders(headers)
@@ -87,6 +91,17 @@ export class ConnectionPool implements HttpConnection {
   /** The extra headers of one attempt. No promise when nothing has to be awaited. */
   extraHeaders(permission: Permission | undefined): string[] | Promise<string[]> {
     return permission || this.#makeHeaders ? this.#makeExtraHeaders(permission) : this.#fixedHeaders
+  }
+
+  /** Says once why requests wait. */
+  tellBusy(text: string): void {
+    if (!this.#isBusyTold) this.#onWarning?.(text)
+    this.#isBusyTold = true
+  }
+
+  /** The server has taken a request. */
+  tellReady(): void {
+    this.#isBusyTold = false
   }
 
   #resumePaused(): void {

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { retryAfterIn } from './classify-refusal.ts'
+import { retryAfterIn, statusName, wordsIn } from './classify-refusal.ts'
 import type { ConnectionPool, Permission } from './connection-pool.ts'
 import { networkFault } from './errors.ts'
 import { mediaTypeOf } from './headers.ts'
@@ -35,6 +35,7 @@ interface HeldBody {
   chunks: Uint8Array[]
   size: number
   isEnded: boolean
+  onEnd?: (chunks: readonly Uint8Array[]) => void
 }
 
 const namesIn = (headers: readonly string[]): string[] => headers.filter((_, at) => at % 2 === 0)
@@ -102,7 +103,8 @@ export class HttpSending implements Sending, AttemptHandler {
     const mayAsk = permission && this.#permissionAttempts < MAX_PERMISSION_ATTEMPTS && this.#request.method !== 'DELETE'
     if (mayAsk && (status === 401 || status === 403)) return this.#askForPermission(permission, status, headers)
     const waitMs = BUSY.has(status) ? this.#busyWait(headers['retry-after']) : undefined
-    if (waitMs !== undefined) return this.#sendLater(waitMs)
+    if (waitMs !== undefined) return this.#sendLater(waitMs, status)
+    if (status < 400) this.#connections.tellReady()
     permission?.authorize.onResponse?.(permission.request, headers)
     // A call that is answered with a stream moves to the lane of streams, so that other calls need not wait for it.
     if (mediaTypeOf(headers['content-type']) === 'text/event-stream') this.#place.moveTo(this.#connections.lanes.stream)
@@ -126,8 +128,9 @@ export class HttpSending implements Sending, AttemptHandler {
 
   onResponseEnd(controller: AttemptControl): void {
     if (this.#isStale(controller)) return
-    if (this.#held) this.#held.isEnded = true
-    else this.#finish()
+    if (!this.#held) return this.#finish()
+    this.#held.isEnded = true
+    this.#held.onEnd?.(this.#held.chunks)
   }
 
   onResponseError(controller: AttemptControl, error: Error): void {
@@ -223,9 +226,19 @@ export class HttpSending implements Sending, AttemptHandler {
     return Math.max(waitMs, MIN_BUSY_WAIT_MS) * (1 + Math.random() / 4)
   }
 
+  #tellBusy(waitMs: number, status: number, chunks: readonly Uint8Array[]): void {
+    const { server } = this.#connections
+    const decoder = new TextDecoder()
+    const words = wordsIn(chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join(''))
+    this.#connections.tellBusy(`${server} answered ${statusName(status)}${words}. Trying again in ${Math.ceil(waitMs / 1000)} s`)
+  }
+
   /** The server was busy and did not process the request. It keeps its place in the lane: the server wants fewer requests, not more. */
-  #sendLater(waitMs: number): void {
-    this.#held = { chunks: [], size: 0, isEnded: false }
+  #sendLater(waitMs: number, status: number): void {
+    const held: HeldBody = { chunks: [], size: 0, isEnded: false }
+    this.#held = held
+    // One short wait is usual.
+    if (this.#busyRetries === 1) held.onEnd = (chunks) => this.#tellBusy(waitMs, status, chunks)
     const over = performance.now() + waitMs
     const wait = (): void => {
       const leftMs = over - performance.now()

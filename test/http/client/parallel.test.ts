@@ -225,9 +225,20 @@ describe('a server that is busy', () => {
 
   test('a server that stays busy is an error after 5 retries', async () => {
     const server = await busyTimes(100, 429, { 'retry-after': '0' })
-    const { client } = await open(server)
+    const { client, warnings } = await open(server)
     expect(await failureOf(client.call('echo'))).toMatchObject({ code: 'ERR_HTTP', data: { status: 429, retryAfterMs: 0 } })
     expect(server.posts('tools/call')).toHaveLength(6)
+    expect(warnings).toEqual([expect.stringMatching(/^http:\S+ answered 429 Too Many Requests: "?later"?\. Trying again in 1 s$/)])
+    // Requests that came later wait for the same reason.
+    await failureOf(client.call('echo'))
+    expect(warnings).toHaveLength(1)
+  })
+
+  test('one short wait for a busy server is no warning', async () => {
+    const server = await busyTimes(1, 503, { 'retry-after': '0' })
+    const { client, warnings } = await open(server)
+    expect(await client.call('echo')).toMatchObject(SAID)
+    expect(warnings).toEqual([])
   })
 
   test('a server that is busy for longer than maxRetryAfterMs is an error at once', async () => {
