@@ -1,6 +1,7 @@
 /** The records of shared sessions: opened, read, changed and ended, together with their topics. */
 
 import type { Clock } from '../../../base/clock.ts'
+import { Turns } from '../../../base/turns.ts'
 import { INVALID_REQUEST } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { checkSubscriptions, type SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
@@ -11,8 +12,9 @@ import { busy, type Refusal, refuse } from '../refusal.ts'
 import { NOT_FOUND } from '../session/check-request.ts'
 import { RoomForSessions } from './room-for-sessions.ts'
 import { SessionIds } from './session-ids.ts'
-import { changeRecord, type ReadSession, type SessionRecord } from './session-record.ts'
+import { changeRecord, type ReadSession, readAgain, type SessionRecord } from './session-record.ts'
 import { addTopics, blocksOf, removeTopics, SESSIONS, SUBSCRIPTIONS, subscriptionsOf, topicsOf, weightOfBlocks } from './session-topics.ts'
+import { isUnheard } from './until-heard.ts'
 
 export interface SessionEntriesOptions {
   store: SharedStore
@@ -30,6 +32,8 @@ export class SessionEntries {
   readonly #store: SharedStore
   readonly #topicLifeMs: number
   readonly #room: RoomForSessions
+  /** The changes of each session. A POST waits for each of them, so there are not many. */
+  readonly #turns = new Turns()
   /** When the sessions of clients that only listen or wait were kept from expiring. */
   #keptAt = 0
 
@@ -72,16 +76,33 @@ export class SessionEntries {
     Promise.all(adding).catch((error: unknown) => this.#options.report(error))
   }
 
-  /** Changes the record, and the topics that follow from it. */
-  async change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
+  /** Changes the record, and the topics that follow from it. Changes of one session take turns in this process. */
+  change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
+    const { sid } = session
+    const isFirst = !this.#turns.has(sid)
+    return this.#turns.take(sid, async () => {
+      // Those before have changed it since this request read it.
+      if (!isFirst) await readAgain(this.#store, session)
+      await this.#change(session, apply, bounds)
+    })
+  }
+
+  async #change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
     const { topics } = this.#store
     const { sid, record: before } = session
     const wanted = structuredClone(before)
     apply(wanted.state)
     if (bounds) await this.#checkSubscriptions(before, wanted, bounds)
-    // First, because a client that repeats the change after an error must not find it made without them.
-    await addTopics(topics, sid, before, wanted, this.#topicLifeMs)
-    const after = await changeRecord(this.#store, session, apply)
+    let after: SessionRecord
+    try {
+      // First, because a client that repeats the change after an error must not find it made without them.
+      await addTopics(topics, sid, before, wanted, this.#topicLifeMs)
+      after = await changeRecord(this.#store, this.#options.clock, session, apply)
+    } catch (error) {
+      // If only the reply was lost, the change may have been made.
+      if (!isUnheard(error)) await removeTopics(topics, sid, wanted, session.record).catch(this.#options.report)
+      throw error
+    }
     // Another request may have changed the record, too.
     await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
     for (const each of [before, wanted]) await removeTopics(topics, sid, each, after)

@@ -1,5 +1,6 @@
 /** A shared session as the store keeps it, and changes of it by several replicas at once. */
 
+import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
@@ -20,27 +21,37 @@ export interface ReadSession {
   revision: number
 }
 
-/** Others change the record rarely, so the second attempt nearly always succeeds. */
-const MAX_ATTEMPTS = 8
+const MAX_ATTEMPTS = 30
+/** Replicas that change a record at once wait for random times, up to 1 ms at first and twice as long each time. */
+const MAX_PAUSE_MS = 200
 
 /** Applies a change to the newest record. Throws what `apply` throws. */
 export async function changeRecord(
-  { sessions }: SharedStore,
+  store: SharedStore,
+  clock: Clock,
   session: ReadSession,
   apply: (state: SessionState) => void,
 ): Promise<SessionRecord> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const record = structuredClone(session.record)
     apply(record.state)
-    if (await sessions.replace(session.sid, JSON.stringify(record), session.revision)) {
+    if (await store.sessions.replace(session.sid, JSON.stringify(record), session.revision)) {
       session.record = record
       session.revision++
       return record
     }
-    const entered = await sessions.enter(session.sid, undefined, 0)
-    if (typeof entered === 'string') throw new McpError('ERR_CLOSED', 'The session has ended')
-    session.record = JSON.parse(entered.record) as SessionRecord
-    session.revision = entered.revision
+    const pauseMs = Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS)
+    await new Promise<void>((resolve) => clock.after(pauseMs, resolve))
+    await readAgain(store, session)
   }
-  throw new McpError('ERR_STORE', 'The session is changed by too many requests at once')
+  const data = { reason: 'too-many-requests', retryable: true }
+  throw new McpError('ERR_LIMIT', 'Too many requests change this session at once. Send the request again', { data })
+}
+
+/** Reads what others have changed since. */
+export async function readAgain({ sessions }: SharedStore, session: ReadSession): Promise<void> {
+  const entered = await sessions.enter(session.sid, undefined, 0)
+  if (typeof entered === 'string') throw new McpError('ERR_CLOSED', 'The session has ended')
+  session.record = JSON.parse(entered.record) as SessionRecord
+  session.revision = entered.revision
 }

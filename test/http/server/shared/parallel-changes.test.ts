@@ -1,0 +1,62 @@
+/** Requests that change one shared session at the same time. */
+
+import { describe, expect, test } from 'vitest'
+import type { Server } from '../../../../src/server/index.ts'
+import type { SharedStore } from '../../../../src/store/index.ts'
+import { type HttpSession, openSession, sessionAt, storedName, testServer } from '../../../support/http-service.ts'
+import { redisOfFile } from '../../../support/redis-server.ts'
+import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
+
+const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
+  ['memory', async (count) => storesInMemory(count)],
+  ['Redis', storesInRedis(redisOfFile())],
+]
+
+const noted = (): Server => {
+  const server = testServer()
+  server.resource('note://{id}', { name: 'note' }, ({ id }) => id)
+  return server
+}
+
+const subscribe = (session: HttpSession, id: number) =>
+  session.ask({ method: 'resources/subscribe', params: { uri: `note://${id}` }, id: `subscribe ${id}` })
+
+const IDS = Array.from({ length: 64 }, (_, id) => id)
+
+describe.each(STORES)('with a store in %s', (_name, storesOf) => {
+  test.each([
+    ['one replica', 1],
+    ['three replicas', 3],
+  ])('a client may subscribe to 64 resources at once at %s, and hears of each', async (_title, count) => {
+    const { url, urls, servers } = await serveReplicas(noted, { stores: await storesOf(count), count })
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const anywhere = sessionAt(url, session.id, session.headers)
+    const answers = await Promise.all(IDS.map((id) => subscribe(anywhere, id)))
+    expect(answers.map(({ message }) => message.error).filter(Boolean)).toEqual([])
+    const standing = await session.listen()
+    for (const id of IDS) servers[id % count]?.resourceChanged(`note://${id}`)
+    const heard = new Set<string>()
+    while (heard.size < IDS.length) heard.add((await standing.message()).params.uri)
+    expect([...heard].sort()).toEqual(IDS.map((id) => `note://${id}`).sort())
+  })
+})
+
+test('a subscription that others prevent gets an error that says so, and leaves no topic behind', async () => {
+  const stores = storesInMemory(1)
+  const [{ sessions, topics }] = stores as [SharedStore]
+  const { urls } = await serveReplicas(noted, { stores, count: 1 })
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  const { replace } = sessions
+  // As if others had always just changed it.
+  sessions.replace = async () => false
+  const refused = await subscribe(session, 1)
+  expect(refused.message.error).toMatchObject({
+    message: expect.stringContaining('at once'),
+    data: { reason: 'too-many-requests', retryable: true },
+  })
+  expect(await topics.size('resource note://1')).toBe(0)
+  sessions.replace = replace
+  expect((await subscribe(session, 1)).message.result).toEqual({})
+  expect(await topics.page('resource note://1')).toMatchObject({ members: [storedName(session)] })
+})
