@@ -129,7 +129,7 @@ export class Endpoint {
       clock: this.#clock,
       usageOf: (principal, address) => this.#usages.of(principal, address),
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
-      refuse: (reply, refusal) => this.#refuse(reply, refusal),
+      refuse: (reply, refusal) => this.#refuseLater(reply, refusal),
       onTakenOver: (counts) => this.#operations?.takenOver(counts),
     })
     this.checks.set('keys', this.#replica.checkKeys)
@@ -327,7 +327,7 @@ export class Endpoint {
       post,
       // The shutdown may have begun while the store was asked.
       () => (this.#isDraining ? this.#draining : this.#answer(message, post)),
-      (refusal) => this.#refuse(reply, about(refusal, refusal.id ?? idOf(message))),
+      (refusal) => this.#refuseLater(reply, about(refusal, refusal.id ?? idOf(message))),
     )
   }
 
@@ -381,6 +381,15 @@ export class Endpoint {
   }
 
   #refuse(reply: HttpReply, refusal: Refusal): void {
+  /** A refusal that was found out later, when nobody catches an error. */
+  #refuseLater(reply: HttpReply, refusal: Refusal): void {
+    try {
+      this.#refuse(reply, refusal)
+    } catch (error) {
+      this.#fail(reply, error)
+    }
+  }
+
     const { status, message, kind, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
     this.#operations?.refused(refusal)

@@ -98,8 +98,11 @@ export class SharedLegacy implements LegacyRelay {
     if (message.kind === 'lost') return this.#options.legacy.endAll('This replica lost its lease', 'replica_lost')
     if (message.kind !== 'message') return
     const notice = JSON.parse(message.json) as LegacyNotice
-    if (notice.kind === 'legacy answer') this.#waiting.get(notice.n)?.(notice.refusal)
-    else if (notice.kind === 'legacy') this.#take(notice, message.json.length)
+    if (notice.kind === 'legacy answer') {
+      const { n, refusal } = notice
+      this.#waiting.get(n)?.(refusal === undefined || isRefusal(refusal) ? refusal : STORE_DOWN)
+    }
+    if (notice.kind === 'legacy') this.#take(notice, message.json.length)
   }
 
   #take({ from, n, id, message, principal, access }: LegacyNotice & { kind: 'legacy' }, bytes: number): void {
@@ -111,3 +114,6 @@ export class SharedLegacy implements LegacyRelay {
     if (refusal) answer(refusal)
   }
 }
+
+/** Without keys anyone who can write to the store can send messages. */
+const isRefusal = ({ status, message }: Refusal): boolean => status >= 400 && status <= 599 && typeof message === 'string'

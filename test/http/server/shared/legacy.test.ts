@@ -147,6 +147,22 @@ test('a message that waits for another replica counts with its memory', async ()
   expect((await send(1, message)).status).toBe(202)
 })
 
+test.each([
+  ['an unknown status', { status: 99_999, message: 'x' }, 503],
+  ['no object', 7, 503],
+  ['a header that HTTP cannot carry', { status: 404, message: 'x', headers: { 'x y': '' } }, 500],
+])('a refusal of another replica with %s gets an error, and the process goes on', async (_title, refusal, status) => {
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const { send, stores } = await converse(testServer, { stores: storesInMemory(3) })
+  const [first, second] = stores.map(({ replica }) => replica) as [Replica, Replica]
+  vi.spyOn(second, 'send').mockImplementationOnce(async (_to, json) =>
+    first.send(second.id, JSON.stringify({ kind: 'legacy answer', n: JSON.parse(json).n, refusal })),
+  )
+  expect((await send(1, { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(status)
+  expect((await send(1, { jsonrpc: '2.0', id: 2, method: 'ping' })).status).toBe(202)
+  errors.mockRestore()
+})
+
 test.each<[string, (replicas: Replicas) => unknown]>([
   ['its replica has left', ({ stores }) => stores[0]?.replica.leave()],
   ['its server ends', ({ handlers }) => handlers[0]?.drain(0)],
