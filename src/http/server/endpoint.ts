@@ -14,7 +14,7 @@ import { acceptedTypes } from './accepted-types.ts'
 import { Authentication } from './authentication.ts'
 import { checkScopes } from './authorization.ts'
 import { bodyRefusal } from './body-refusal.ts'
-import { expectsAnswer, idOf } from './expects-answer.ts'
+import { expectsAnswer, idOf, requestsIn } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
@@ -368,6 +368,7 @@ export class Endpoint {
       this.#tally.values = 0
       if (this.#operations) body.arrival = this.#operations.arrivalOf(request, text)
       const message = read(text, limits, 0, text.length, this.#tally)
+      body.requests = requestsIn(message)
       // A message without an answer is always accepted: a call in progress may wait for it.
       const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
       const refusal = hasRoom ? then(message, body) : body.refusal
@@ -380,7 +381,6 @@ export class Endpoint {
     if (refusal) this.#refuse(reply, refusal)
   }
 
-  #refuse(reply: HttpReply, refusal: Refusal): void {
   /** A refusal that was found out later, when nobody catches an error. */
   #refuseLater(reply: HttpReply, refusal: Refusal): void {
     try {
@@ -390,6 +390,7 @@ export class Endpoint {
     }
   }
 
+  #refuse(reply: HttpReply, refusal: Refusal): void {
     const { status, message, kind, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
     this.#operations?.refused(refusal)

@@ -1,4 +1,4 @@
-/** Whether a message expects an answer, and for which id. */
+/** Whether a message expects an answer, for which id, and how many requests it has. */
 
 import type { Id, Incoming } from '../../jsonrpc/message.ts'
 
@@ -7,3 +7,7 @@ export const expectsAnswer = (message: Incoming): boolean =>
   (message.kind === 'batch' && message.messages.some(({ kind }) => kind === 'request' || kind === 'malformed'))
 
 export const idOf = (message: Incoming): Id | undefined => (message.kind === 'request' ? message.id : undefined)
+
+/** How often a message counts where requests in progress are counted: a batch with each of its requests. */
+export const requestsIn = (message: Incoming): number =>
+  message.kind === 'batch' ? Math.max(1, message.messages.filter(({ kind }) => kind === 'request').length) : 1

@@ -5,7 +5,7 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, Service } from '../../protocol/interfaces/service.ts'
-import { expectsAnswer, idOf } from './expects-answer.ts'
+import { expectsAnswer, idOf, requestsIn } from './expects-answer.ts'
 import type { AllHttpLimits } from './fixed-limits.ts'
 import { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
@@ -107,6 +107,7 @@ export class LegacySse {
     const session = this.#sessions.get(id)
     if (!session) return NOT_FOUND
     const body = new BodyMemory(this.#options.inFlight, session.usage)
+    body.requests = requestsIn(message)
     const hasRoom = !expectsAnswer(message) || body.grow(bytes)
     const refusal = hasRoom ? this.#take(id, message, { ...caller, body }, onAccepted) : body.refusal
     if (!body.isInFlight) body.release()
@@ -156,16 +157,17 @@ export class LegacySse {
   #enter(session: LegacySession, body: BodyMemory): Refusal | undefined {
     const { inFlight, limits } = this.#options
     const max = limits.maxInFlightPerSession
-    if (session.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
+    if (session.inFlight + body.requests > max)
+      return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session', body.requests)
     const full = inFlight.enter(session.usage, body)
-    if (!full) session.inFlight++
+    if (!full) session.inFlight += body.requests
     return full
   }
 
   #outletOf(id: string, session: LegacySession, hasAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
     const over = (): void => {
       if (!hasAnswer) return
-      session.inFlight--
+      session.inFlight -= body.requests
       this.#options.inFlight.leave(session.usage, body)
       if (session.isRetired) queueMicrotask(() => this.#retire(id))
     }

@@ -26,15 +26,16 @@ export const refuse = (status: number, message: string, more: Omit<Refusal, 'sta
   ...more,
 })
 
-/** A limit was reached: the client may try again later. */
-export const busy = (status: 429 | 503, limit: string, max: number, what: string): Refusal => ({
-  status,
-  message: `Too many ${what}: at most ${max} (limits.${limit})`,
-  limit,
-  code: INTERNAL_ERROR,
-  data: { reason: 'limit', limit, max },
-  headers: { 'retry-after': status === 429 ? '1' : '5' },
-})
+/** A limit was reached: the client may try again later, unless its batch has more `requests` than the limit. */
+export function busy(status: 429 | 503, limit: string, max: number, what: string, requests = 1): Refusal {
+  const more = { limit, data: { reason: 'limit', limit, max } }
+  if (requests > 1 && requests > max) {
+    const message = `The batch contains ${requests} requests; at most ${max} may be in progress (limits.${limit})`
+    return refuse(400, message, { ...more, code: INVALID_REQUEST })
+  }
+  const headers = { 'retry-after': status === 429 ? '1' : '5' }
+  return refuse(status, `Too many ${what}: at most ${max} (limits.${limit})`, { ...more, code: INTERNAL_ERROR, headers })
+}
 
 /** The same for a fixed limit, which no option changes. */
 export const busyFixed = (status: 429 | 503, limit: string, max: number, what: string): Refusal => ({

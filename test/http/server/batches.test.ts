@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { http } from '../../support/http-requests.ts'
-import { callTool, initializeMessage, openSession, serve, testServer } from '../../support/http-service.ts'
+import { callTool, holdingServer, initializeMessage, openSession, serve, testServer } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
@@ -52,6 +52,26 @@ describe('batches in 2025-03-26', () => {
     expect(answer.status).toBe(status)
     if (status === 200) expect(answer.message).toHaveLength(size)
     else expect(answer.message.error).toMatchObject({ code: -32600, message: expect.stringContaining('maxBatch') })
+  })
+
+  test.each([
+    ['maxInFlightPerSession', 429],
+    ['maxInFlightPerAddress', 429],
+    ['maxInFlight', 503],
+  ])('%s counts each request of a batch until it is answered', async (limit, status) => {
+    const { server, begun, go } = holdingServer()
+    const { url } = await serve(server, { limits: { [limit]: 4 } })
+    const session = await openSession(url, '2025-03-26')
+    const held = session.post([request(1, 'tools/call', { name: 'hold' }), request(2), request(3)])
+    await begun.opened
+    const refused = await session.post([request(4), request(5)])
+    expect([refused.status, refused.message.error?.data]).toEqual([status, { reason: 'limit', limit, max: 4 }])
+    expect((await session.post(request(6))).status).toBe(200)
+    const large = await session.post([1, 2, 3, 4, 5].map((id) => request(10 + id)))
+    expect([large.status, large.message.error?.message]).toEqual([400, expect.stringContaining(`(limits.${limit})`)])
+    go.open()
+    expect((await held).status).toBe(200)
+    expect((await session.post([1, 2, 3, 4].map((id) => request(20 + id)))).status).toBe(200)
   })
 
   test('batches that are empty, or have initialize in them, are answered 400', async () => {

@@ -20,6 +20,8 @@ export class BodyMemory {
   isInFlight = false
   /** The reason why there was no room. */
   refusal: Refusal | undefined
+  /** How many requests it has, if it is a batch. */
+  requests = 1
   /** Set if requests are recorded. */
   arrival: Arrival | undefined
 

@@ -30,18 +30,19 @@ export class InFlight {
     return this.#bodyBytes
   }
 
-  /** Counts one more request. A refused request is not counted. */
+  /** Counts the requests of one more message. Refused ones are not counted. */
   enter(usage: CallerUsage, body: BodyMemory): Refusal | undefined {
     const { maxInFlight, maxAbandoned } = this.#limits
-    if (this.#inFlight >= maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once')
+    const { requests } = body
+    if (this.#inFlight + requests > maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once', requests)
     if (usage.kind !== 'unknown') {
       const limit = usage.kind === 'principal' ? 'maxInFlightPerPrincipal' : 'maxInFlightPerAddress'
       const max = this.#limits[limit]
-      if (max !== false && usage.inFlight >= max) return busy(429, limit, max, OF[usage.kind].requests)
+      if (max !== false && usage.inFlight + requests > max) return busy(429, limit, max, OF[usage.kind].requests, requests)
       if (usage.abandoned >= maxAbandoned) return busyFixed(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
     }
-    this.#inFlight++
-    usage.inFlight++
+    this.#inFlight += requests
+    usage.inFlight += requests
     body.isInFlight = true
     return undefined
   }
@@ -65,10 +66,10 @@ export class InFlight {
   }
 
   /** @param body undefined while a handler still uses it */
-  leave(usage: CallerUsage, body: BodyMemory | undefined): void {
+  leave(usage: CallerUsage, body: BodyMemory | undefined, requests = body?.requests ?? 1): void {
     body?.release()
-    this.#inFlight--
-    usage.inFlight--
+    this.#inFlight -= requests
+    usage.inFlight -= requests
     if (this.#inFlight === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 

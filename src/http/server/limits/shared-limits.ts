@@ -71,20 +71,21 @@ export class SharedLimits {
     const isListen = message.kind === 'request' && message.method === 'subscriptions/listen'
     const places = (isListen ? this.#listens : this.#requests)[usage.kind]
     if (!places) return answer()
+    const { requests } = body
     const run = (): Refusal | undefined => {
       try {
         return answer()
       } finally {
-        places.entered(usage)
+        places.entered(usage, requests)
       }
     }
-    const asked = places.enter(usage)
+    const asked = places.enter(usage, requests)
     if (!asked) return run()
     // The memory of the message counts while the store is asked.
     body.isInFlight = true
     const later = (refused: Refusal | undefined): void => {
       body.isInFlight = false
-      if (!refused && reply.isGone) places.entered(usage)
+      if (!refused && reply.isGone) places.entered(usage, requests)
       const refusal = refused ?? (reply.isGone ? undefined : run())
       if (!body.isInFlight) body.release()
       if (refusal) send(refusal)

@@ -49,19 +49,21 @@ export class SharedPlaces {
   }
 
   /**
-   * Asks for one more place. Call `entered` as soon as the usage counts it, or when it is not needed.
+   * Asks for one more place, or for one for each request of a batch. Call `entered` as soon as the usage counts them, or when they are
+   * not needed.
    *
    * @returns undefined if there is a place; otherwise a promise for a refusal. It rejects with ERR_STORE_DOWN.
    */
-  enter(usage: CallerUsage): undefined | Promise<Refusal | undefined> {
+  enter(usage: CallerUsage, requests = 1): undefined | Promise<Refusal | undefined> {
+    if (requests > this.#kind.max) return Promise.resolve(this.#refusal(requests))
     const places = this.#at(usage)
-    places.entering++
-    return this.#hasRoom(places) ? undefined : this.#wait(places)
+    places.entering += requests
+    return this.#hasRoom(places) ? undefined : this.#wait(places, requests)
   }
 
-  entered(usage: CallerUsage): void {
+  entered(usage: CallerUsage, requests = 1): void {
     const places = this.#callers.get(usage.key)
-    if (places) places.entering--
+    if (places) places.entering -= requests
   }
 
   /** Keeps the places that are in use, and gives back the others. */
@@ -96,18 +98,24 @@ export class SharedPlaces {
     return this.#need(places) <= places.granted && this.#now() < places.until
   }
 
-  async #wait(places: Places): Promise<Refusal | undefined> {
+  async #wait(places: Places, requests: number): Promise<Refusal | undefined> {
     try {
       // A question that was on its way does not know of this request.
       while (!(await this.#ask(places)) && this.#need(places) > places.granted);
     } catch (error) {
-      places.entering--
+      places.entering -= requests
       throw error
     }
     if (this.#need(places) <= places.granted) return undefined
-    places.entering--
+    places.entering -= requests
+    // Others must not wait for the places that were too few for this batch.
+    if (requests > 1) this.#ask(places).catch(() => {})
+    return this.#refusal(requests)
+  }
+
+  #refusal(requests: number): Refusal {
     const { limit, max, what, isOption } = this.#kind
-    return (isOption ? busy : busyFixed)(429, limit, max, what)
+    return (isOption ? busy : busyFixed)(429, limit, max, what, requests)
   }
 
   /** One question at a time. Resolves to true if all places are taken. */

@@ -166,7 +166,7 @@ export class SessionRequests implements SessionEndpoint {
     const { inFlight } = this.#options
     const full = inFlight.enter(session.usage, body)
     if (full) return about(full, idOf(message))
-    const crowded = session.enter()
+    const crowded = session.enter(body)
     if (crowded) {
       inFlight.leave(session.usage, body)
       return about(crowded, idOf(message))

@@ -36,16 +36,16 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     this.channel = services.service.open({ outlet: this, principal, address: usage.key || undefined, shutdownError: ENDED })
   }
 
-  /** Counts a request in progress, or refuses it when there are too many. */
-  enter(): Refusal | undefined {
+  /** Counts requests in progress, or refuses them when there are too many. */
+  enter({ requests }: BodyMemory): Refusal | undefined {
     const max = this.#services.limits.maxInFlightPerSession
-    if (this.#inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
-    this.#inFlight++
+    if (this.#inFlight + requests > max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session', requests)
+    this.#inFlight += requests
     return undefined
   }
 
   onOver(body: BodyMemory): void {
-    this.#inFlight--
+    this.#inFlight -= body.requests
     this.#isUsed = true
     this.#services.inFlight.leave(this.usage, body)
   }

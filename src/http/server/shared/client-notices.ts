@@ -4,7 +4,6 @@ import type { NotificationMessage, Params, SingleMessage } from '../../../jsonrp
 import { errorJson, notificationJson, resultJson } from '../../../jsonrpc/write.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { isProgressToken } from '../../../protocol/model/progress.ts'
-import { revisionOf } from '../../../revisions/index.ts'
 import { SILENT } from '../session/check-request.ts'
 import { callName } from './open-call.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
@@ -67,11 +66,7 @@ export class ClientNotices {
         })
         if (runner === undefined || runner === replica.id) this.#calls.notice(sid, message)
         const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
-        const notice = noticeOf({ requestId: id, ...reason })
-        if (runner !== undefined && runner !== replica.id) await replica.send(runner, notice)
-        // The store does not know the requests in a batch.
-        const mayBeInBatch = runner === undefined && revisionOf(record.state.version)?.hasBatches === true
-        if (mayBeInBatch && String(id).length <= MAX_TOKEN_CHARS) await replica.broadcast(notice)
+        if (runner !== undefined && runner !== replica.id) await replica.send(runner, noticeOf({ requestId: id, ...reason }))
         return
       }
       case 'notifications/initialized':

@@ -30,6 +30,10 @@ export const RUNS = 'runs'
 /** How a request is registered in the store: the number 1 and the text "1" are two ids. */
 export const callName = (id: Id): string => JSON.stringify(id)
 
+/** The names of the requests in a message. An id that is twice in a batch is refused when it runs. */
+export const callNames = (message: Incoming): string[] =>
+  message.kind === 'request' ? [callName(message.id)] : [...new Set(openCallOf(message, undefined).ids.map(callName))]
+
 export function openCallOf(message: Incoming, restart: RestartableCall | undefined): OpenCall {
   const messages = message.kind === 'batch' ? message.messages : [message]
   const ids = messages.flatMap((each) => (each.kind === 'request' ? [each.id] : []))

@@ -85,9 +85,9 @@ export class RunningCalls {
     for (const call of this.#calls) if (call.sid === sid) call.notice(message)
   }
 
-  /** Whether a request of the session runs here. Requests in a batch have no name. */
+  /** Whether a request of the session runs here. */
   runs(sid: string, name: string): boolean {
-    for (const call of this.#calls) if (call.sid === sid && call.name === name) return true
+    for (const call of this.#calls) if (call.sid === sid && call.names.includes(name)) return true
     return false
   }
 
@@ -125,11 +125,15 @@ export class RunningCalls {
     const { sessions } = this.#options.services.store
     const bySession = new Map<string, Map<string, SharedCall>>()
     for (const call of this.#calls) {
-      if (call.name === undefined) continue
-      if (this.#seen.has(call)) bySession.set(call.sid, (bySession.get(call.sid) ?? new Map<string, SharedCall>()).set(call.name, call))
-      else this.#seen.add(call)
+      if (!this.#seen.has(call)) {
+        this.#seen.add(call)
+        continue
+      }
+      const named = bySession.get(call.sid) ?? new Map<string, SharedCall>()
+      bySession.set(call.sid, named)
+      for (const name of call.names) named.set(name, call)
     }
-    for (const [sid, calls] of bySession) for (const name of await sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel()
+    for (const [sid, calls] of bySession) for (const name of await sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
   }
 
   async #findAnswers(): Promise<void> {

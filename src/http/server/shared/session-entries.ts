@@ -5,6 +5,7 @@ import { Turns } from '../../../base/turns.ts'
 import { INVALID_REQUEST } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { checkSubscriptions, type SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
+import type { Entered } from '../../../store/session-table.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
@@ -48,27 +49,58 @@ export class SessionEntries {
     this.ids = new SessionIds(store.counters, limits.sessionIdleMs * 2)
   }
 
-  /** Reads the session and, with `call`, registers the request. Sessions of others look as if they did not exist. */
-  async enter(id: string, principal: string | undefined, call?: string): Promise<ReadSession | Refusal> {
+  /** Reads the session and registers requests: all of them, or none. Sessions of others look as if they did not exist. */
+  async enter(id: string, principal: string | undefined, calls: readonly string[] = []): Promise<ReadSession | Refusal> {
     const sid = await this.ids.nameIn(id, principal, this.#options.clock.now())
     if (sid === undefined) return NOT_FOUND
     const max = this.#options.limits.maxInFlightPerSession
+    const call = calls[0]
+    if (calls.length > max) return this.#refusal('full', calls)
     const entered = await this.#store.sessions.enter(sid, call, max)
+    if (typeof entered === 'string') return this.#refusal(entered, calls, call)
+    const record = JSON.parse(entered.record) as SessionRecord
+    if (record.principal !== principal) {
+      if (call !== undefined) await this.leave(sid, [call])
+      return NOT_FOUND
+    }
+    if (entered.isTopicRenewalDue) this.#renewTopics(sid, record)
+    const refusal = calls.length > 1 ? await this.#enterRest(sid, calls) : undefined
+    return refusal ?? { sid, record, revision: entered.revision }
+  }
+
+  /** Registers the requests of a batch after the first one. */
+  async #enterRest(sid: string, calls: readonly string[]): Promise<Refusal | undefined> {
+    const { sessions } = this.#store
+    const max = this.#options.limits.maxInFlightPerSession
+    const ends = await Promise.allSettled(calls.slice(1).map((call) => sessions.enter(sid, call, max)))
+    const isIn = (at: number): boolean => at === 0 || typeof (ends[at - 1] as { value?: unknown }).value === 'object'
+    const failed = calls.findIndex((_, at) => !isIn(at))
+    if (failed < 0) return undefined
+    await this.leave(
+      sid,
+      calls.filter((_, at) => isIn(at)),
+    )
+    const end = ends[failed - 1] as PromiseSettledResult<Exclude<Entered, object>>
+    if (end.status === 'rejected') throw end.reason
+    return this.#refusal(end.value, calls, calls[failed])
+  }
+
+  #refusal(entered: Exclude<Entered, object>, calls: readonly string[], call?: string): Refusal {
+    const max = this.#options.limits.maxInFlightPerSession
     switch (entered) {
       case 'gone':
         return NOT_FOUND
       case 'duplicate':
         return refuse(400, `A request with id ${call?.slice(0, 100)} is already in progress`, { code: INVALID_REQUEST })
       case 'full':
-        return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
+        return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session', calls.length)
     }
-    const record = JSON.parse(entered.record) as SessionRecord
-    if (record.principal !== principal) {
-      if (call !== undefined) await this.#store.sessions.leave(sid, call)
-      return NOT_FOUND
-    }
-    if (entered.isTopicRenewalDue) this.#renewTopics(sid, record)
-    return { sid, record, revision: entered.revision }
+  }
+
+  /** These requests are over. If the store cannot be reached, it hears so later. */
+  async leave(sid: string, calls: readonly string[]): Promise<void> {
+    const leaving = calls.map((call) => this.#store.sessions.leave(sid, call))
+    for (const end of await Promise.allSettled(leaving)) if (end.status === 'rejected') this.#options.report(end.reason)
   }
 
   #renewTopics(sid: string, record: SessionRecord): void {

@@ -8,6 +8,7 @@ import type { Channel, EndCause, SessionState, SharedSession } from '../../../pr
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
+import { requestsIn } from '../expects-answer.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { ENDED } from '../refusal.ts'
@@ -18,7 +19,7 @@ import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } f
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
+import { callName, callNames, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
@@ -48,6 +49,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   readonly sid: string
   readonly stream: string
   readonly eventName: string
+  /** How the store names its requests. Those of a batch leave together. */
+  readonly names: readonly string[]
   readonly isPolled: boolean
   readonly usage: CallerUsage
   readonly account: string
@@ -68,7 +71,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #body: BodyMemory | undefined
 
   constructor(options: SharedCallOptions) {
-    const { session, usage, services, restart, before } = options
+    const { session, message, usage, services, restart, before } = options
     const { principal, state, eventName } = session.record
     this.#options = options
     this.sid = session.sid
@@ -76,6 +79,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.account = session.sid
     this.state = state
     this.eventName = eventName
+    this.names = callNames(message)
     this.usage = usage
     this.isPolled = revisionOf(state.version)?.hasPolledStreams ?? false
     this.journal = restart && new StreamJournal(this, before?.taken)
@@ -136,22 +140,14 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     })
   }
 
-  /** How the store names it; undefined for a batch. */
-  get name(): string | undefined {
-    const { message } = this.#options
-    return message.kind === 'request' ? callName(message.id) : undefined
-  }
-
-  /** The client has cancelled it. */
-  cancel(): void {
-    const { message } = this.#options
-    if (message.kind === 'request')
-      this.notice({ kind: 'notification', method: 'notifications/cancelled', params: { requestId: message.id } })
+  /** The client has cancelled the request with this name. */
+  cancel(name: string): void {
+    this.notice({ kind: 'notification', method: 'notifications/cancelled', params: { requestId: JSON.parse(name) } })
   }
 
   /** Passes on a notification of the client that is about this request. */
   notice(message: Incoming): void {
-    if (this.name !== undefined && this.name === cancelledIn(message)) this.#isCancelled = true
+    if (this.names.includes(cancelledIn(message) ?? '')) this.#isCancelled = true
     this.#channel.receive(message, SILENT)
   }
 
@@ -289,14 +285,14 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #leave(): void {
     const { store, report } = this.#options.services
     // Another replica may have registered the request since.
-    if (this.name === undefined || this.#isFenced || this.#hasLeft) return
+    if (this.#isFenced || this.#hasLeft) return
     this.#hasLeft = true
-    void store.sessions.leave(this.sid, this.name).catch(report)
+    for (const name of this.names) void store.sessions.leave(this.sid, name).catch(report)
   }
 
   /** The request counts until its answer is in the store, so that a server that closes waits for it. */
   #end(): void {
-    this.#options.services.inFlight.leave(this.usage, this.#body)
+    this.#options.services.inFlight.leave(this.usage, this.#body, requestsIn(this.#options.message))
     this.#options.onOver(this)
   }
 }

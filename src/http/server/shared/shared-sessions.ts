@@ -30,7 +30,7 @@ import { KeptShares } from './kept-shares.ts'
 import { LateEnds } from './late-ends.ts'
 import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
-import { callName } from './open-call.ts'
+import { callNames } from './open-call.ts'
 import { producerOf } from './producer.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
@@ -268,11 +268,11 @@ export class SharedSessions implements SessionEndpoint {
   }
 
   async #call(id: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
-    const name = message.kind === 'request' ? callName(message.id) : undefined
-    const session = await this.#entries.enter(id, post.principal, name)
+    const names = callNames(message)
+    const session = await this.#entries.enter(id, post.principal, names)
     if ('status' in session) return session
     if (this.#isClosed) {
-      if (name !== undefined) await this.#store.sessions.leave(session.sid, name)
+      await this.#entries.leave(session.sid, names)
       return DRAINING_REPLICA
     }
     this.#calls.start(session, message, post)
