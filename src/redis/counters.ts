@@ -10,8 +10,8 @@ import { markFirst } from './scripts/mark-first.ts'
 import { takeToken } from './scripts/take-token.ts'
 import { unlock } from './scripts/unlock.ts'
 
-/** What a value is, for errors. Names of values that consist of words alone are in the source, and all others belong to someone. */
-const kindOf = (key: string, name: string): string => (/^[a-z ]+$/.test(key) ? `the ${key}` : `a value that replicas share, ${name}`)
+/** What a value is, for errors. Secrets have names of the source; all other names belong to someone. */
+const kindOf = (key: string, name: string): string => (key.startsWith('secret of ') ? `the ${key}` : `a value that replicas share, ${name}`)
 
 export function redisCounters({ connection, keys, values }: RedisContext): Counters {
   const isFirst = async (key: string, token: string, ttlMs: number): Promise<boolean> =>
