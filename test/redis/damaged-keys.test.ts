@@ -1,9 +1,9 @@
-/** Keys that somebody else has written, or whose writing was refused: they must not stop what has nothing to do with them. */
+/** Keys that somebody else has written: they must not stop what has nothing to do with them. */
 
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
 import { redisOfFile } from '../support/redis-server.ts'
-import { BOUNDS, LIFE } from './appending.ts'
+import { LIFE } from './appending.ts'
 import { taskOf } from './every-kind.ts'
 
 const server = redisOfFile()
@@ -104,18 +104,4 @@ test.each(BROKEN)('a task %s does not stop the others', async (kind, command) =>
   expect(await tasks.list('ada')).toMatchObject([{ taskId: task.taskId }])
   // It is not among those that need attention any more.
   expect(await cli('ZCARD', `${prefix}tasks`)).toBe('1')
-})
-
-test('a Redis that refuses to set an expiry keeps no parts of requests for ever', async () => {
-  const { url, cli, scan } = await server()
-  const prefix = 'expiry:'
-  await cli('ACL', 'SETUSER', 'weak', 'on', '>weak', '~*', '+@all', '-pexpireat')
-  const store = openStore(url.replace('//', '//weak:weak@'), { prefix })
-  await store.sessions.create('s', '{}', LIFE)
-  await expect(store.sessions.enter('s', '1', 10)).rejects.toThrow('Redis refused a command')
-  await expect(store.streams.open('s', 'r1', '{}')).rejects.toThrow('Redis refused a command')
-  await expect(store.streams.append('s', '0', { n: 1, events: [{ json: '1' }] }, BOUNDS)).rejects.toThrow('Redis refused a command')
-  const names = (await scan()).filter((name) => name.startsWith(prefix))
-  expect(names).toContain(`${prefix}{s}:session`)
-  for (const name of names) expect([name, Number(await cli('PTTL', name)) > 0]).toEqual([name, true])
 })

@@ -19,7 +19,7 @@ function connectionWith(messages: string[]): { connection: Connection; reads: st
     },
     disconnect: () => {},
   }
-  return { connection: { blocking: async () => client } as unknown as Connection, reads }
+  return { connection: { blocking: async () => client, note: () => {} } as unknown as Connection, reads }
 }
 
 test('a replica that is slow to handle a message reads no more, and counts it as unread', async () => {

@@ -175,9 +175,10 @@ test('a user that may only use the keys and commands in the documentation is eno
   await checkTaskStore(() => openStore(url, { prefix: `portico:${Math.random()}:` }).tasks)
   const foreign = openStore(url, { prefix: 'other:' })
   await expect(foreign.sessions.create('x', '{}', LIFE)).rejects.toMatchObject({
-    code: 'ERR_STORE',
+    code: 'ERR_STORE_DOWN',
     message: expect.stringContaining('permissions'),
   })
+  expect(foreign.health()).toContain('permissions')
   const wrong = openStore(`redis://portico:wrong@127.0.0.1:${server.port}`, { timeoutMs: 500 })
   await expect(wrong.sessions.enter('x', undefined, 1)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
   expect(wrong.health()).toContain('WRONGPASS')

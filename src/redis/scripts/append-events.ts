@@ -35,9 +35,6 @@ end
 if kept[3] or (not isStanding and (kept[1] ~= replica or kept[2] ~= epoch)) then return 'fenced' end
 
 local time = now()
--- Notices must not keep a session alive whose client is gone.
-local expiry = isStanding and whole(time + redis.call('PTTL', session)) or touch(text)
-if isStanding then redis.call('PEXPIREAT', stream, expiry) end
 local count = tonumber(kept[4] or '0')
 local first = count + 1
 local given = numberOf(kept[8])
@@ -131,9 +128,11 @@ redis.call('HSET', stream, 'batches', cmsgpack.pack(batches), 'bytes', bytes, 'c
 if dropped then redis.call('HSET', stream, 'dropped', dropped) end
 
 if isStanding then
+  -- Notices must not keep a session alive whose client is gone.
+  local expiry = whole(time + redis.call('PTTL', session))
   for _, key in ipairs({ stream, log, dirty }) do redis.call('PEXPIREAT', key, expiry) end
 elseif not isLast then
-  for _, key in ipairs({ stream, log }) do redis.call('PEXPIREAT', key, expiry) end
+  touch(text, stream, log)
 else
   redis.call('HSET', stream, 'over', 1)
   redis.call('HDEL', stream, 'call')
@@ -141,9 +140,10 @@ else
   for _, field in ipairs(redis.call('HKEYS', stream)) do
     if string.match(field, '^[jqa]:') then redis.call('HDEL', stream, field) end
   end
-  local ends = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', session)))
-  redis.call('PEXPIREAT', stream, ends)
-  redis.call('PEXPIREAT', log, ends)
+  touch(text)
+  local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', session)))
+  redis.call('PEXPIREAT', stream, expiry)
+  redis.call('PEXPIREAT', log, expiry)
   redis.call('ZADD', streams, whole(time), ARGV[9])
   local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
   for at = 1, #ended - tonumber(ARGV[8]) do

@@ -21,11 +21,7 @@ if ARGV[1] ~= '' then
   for at = 5, #ARGV do isLeft = isLeft and runner ~= ARGV[at] end
   if runner and not isOwn and not isLeft then return 'duplicate' end
   if not runner and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
-  local expiry = touch(text)
   redis.call('HSET', KEYS[2], ARGV[1], callText(ARGV[2], ARGV[4], cancelled))
-  redis.call('PEXPIREAT', KEYS[2], expiry)
-else
-  touch(text)
 end
 local time = now()
 local session = head(text)
@@ -36,5 +32,6 @@ if time - session.renewed > session.life / 10 then
   session.renewed = time
   redis.call('SET', KEYS[1], sessionText(session, record), 'KEEPTTL')
 end
+touch(text)
 return { session.revision, due, session.life, record, cancelled and 1 or 0 }`,
 )

@@ -17,10 +17,8 @@ if redis.call('EXISTS', KEYS[7]) == 1 then
   return kept[3] == ARGV[2] and not kept[4] and 'own' or 'exists'
 end
 local epoch = now()
-local expiry = touch(text)
 redis.call('HSET', KEYS[7], 'owner', ARGV[2], 'epoch', whole(epoch), 'call', ARGV[3], 'reader', ARGV[2], 'number', 1, 'readers', 1, 'attempt', ARGV[4])
 redis.call('ZADD', KEYS[3], 0, ARGV[1])
-redis.call('PEXPIREAT', KEYS[3], expiry)
-redis.call('PEXPIREAT', KEYS[7], expiry)
+touch(text, KEYS[7])
 return epoch`,
 )

@@ -26,7 +26,8 @@ local function whole(number) return string.format('%.0f', number) end
  * A script that moves the expiry of a session gets what lives as long as it as its first keys, in this order: session, calls, streams; stream,
  * log and dirty of the standing stream.
  *
- * A script that creates keys calls `touch` before: Redis undoes nothing, so without the right to set an expiry they would stay for ever.
+ * It moves the expiry at its end: Redis refuses a script when its memory is full, and no longer after the first command that writes, such as
+ * PEXPIREAT.
  *
  * The key of a session is a text: revision, life, end and last renewal of topics, then the sealed record. One key for an idle session
  * takes much less memory than a hash.
@@ -46,7 +47,6 @@ local function touch(text, ...)
   local expiry = whole(time + lifeLeft(session, time))
   for at = 1, 6 do redis.call('PEXPIREAT', KEYS[at], expiry) end
   for _, each in ipairs({...}) do redis.call('PEXPIREAT', each, expiry) end
-  return expiry
 end
 `
 
