@@ -227,3 +227,16 @@ test('a notice of a replica with other keys does not keep clients from the notic
   ;(servers[0] as Server).tool('more', {}, () => 'more')
   expect(await standing.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
 })
+
+test('a session whose secret was removed is gone for replicas with the right keys, so that its client begins another', async () => {
+  const { urls } = await replicasWith([OLD], [NEW, OLD], [NEW])
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  // It seals the secret of all ids with the new key.
+  const newer = await openSession(urls[1] as string, '2025-11-25')
+  const removed = at(urls[2], session)
+  expect((await removed.ask(callTool('hi'))).status).toBe(404)
+  expect((await removed.post({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(404)
+  expect((await removed.listen()).status).toBe(404)
+  expect(said()).toContain('was sealed with a key that this replica does not have')
+  expect((await at(urls[2], newer).ask(callTool('hi'))).status).toBe(200)
+})

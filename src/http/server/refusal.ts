@@ -46,6 +46,7 @@ export const busyFixed = (status: 429 | 503, limit: string, max: number, what: s
 /** The server is shutting down: the client may try again with another instance. */
 export const DRAINING = refuse(503, 'The server is shutting down', {
   kind: 'shutting_down',
+  data: { reason: 'shutdown', retryable: true },
   headers: { 'retry-after': '5', connection: 'close' },
 })
 

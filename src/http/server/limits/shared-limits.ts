@@ -100,7 +100,6 @@ export class SharedLimits {
     for (const places of this.#all()) places.close().catch(() => {})
   }
 
-  #renewLater(): void {
   /** The refusal for a request that needs the store. */
   #storeFault(error: unknown): Refusal {
     const refusal = storeRefusal(error)
@@ -108,6 +107,7 @@ export class SharedLimits {
     return refusal ?? refuse(500, 'Internal error')
   }
 
+  #renewLater(): void {
     this.#timer = this.#clock.after(Math.min(this.#leaseMs / 3, RENEW_MS), () => {
       // While the store is down, requests that need more places are refused.
       Promise.all(this.#all().map((places) => places.renew())).catch(() => {})

@@ -7,6 +7,7 @@ import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { checkSubscriptions, type SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { Entered } from '../../../store/session-table.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
+import { isUnreadable } from '../../../store/unreadable.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { busy, type Refusal, refuse } from '../refusal.ts'
@@ -56,7 +57,7 @@ export class SessionEntries {
     const max = this.#options.limits.maxInFlightPerSession
     const call = calls[0]
     if (calls.length > max) return this.#refusal('full', calls)
-    const entered = await this.#store.sessions.enter(sid, call, max)
+    const entered = await this.#store.sessions.enter(sid, call, max).catch((error: unknown) => this.#unreadable(error))
     if (typeof entered === 'string') return this.#refusal(entered, calls, call)
     const record = JSON.parse(entered.record) as SessionRecord
     if (record.principal !== principal) {
@@ -101,6 +102,16 @@ export class SessionEntries {
   async leave(sid: string, calls: readonly string[]): Promise<void> {
     const leaving = calls.map((call) => this.#store.sessions.leave(sid, call))
     for (const end of await Promise.allSettled(leaving)) if (end.status === 'rejected') this.#options.report(end.reason)
+  }
+
+  /**
+   * A record that this replica cannot open. If it opens what the others store now, its keys are right, and the record is from before a
+   * secret was removed: the client begins another session. Otherwise another replica may answer.
+   */
+  async #unreadable(error: unknown): Promise<'gone'> {
+    if (!isUnreadable(error) || (await this.ids.faultInStore()) !== undefined) throw error
+    this.#options.report(error)
+    return 'gone'
   }
 
   #renewTopics(sid: string, record: SessionRecord): void {

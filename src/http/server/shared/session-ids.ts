@@ -78,8 +78,8 @@ export class SessionIds {
     return this.#faultOf(() => this.#ready())
   }
 
-  /** The same, if there is a secret yet. A replica that only starts stores none: another one may have the right keys. */
-  faultAtStart(): Promise<string | undefined> {
+  /** The same for the secret as it is in the store now. Stores none: another replica may have the right keys. */
+  faultInStore(): Promise<string | undefined> {
     return this.#faultOf(() => this.#counters.kept(SECRET))
   }
 

@@ -196,11 +196,11 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.abort(reason, 'store_down')
   }
 
-    let cause: EndCause = logged && !restart ? 'replica_lost' : 'shutdown'
   /** This replica ends. Another one goes on with the stream of a request that may run again; all other requests are answered with an error. */
   async handOver(reason: string): Promise<void> {
     const { restart, before, message } = this.#options
     const logged = this.#logged
+    let cause: EndCause = logged && !restart ? 'replica_lost' : 'shutdown'
     if (logged && !this.#isAnswered) {
       if (restart) {
         // A run that was handed over does not count as one that ended its process.

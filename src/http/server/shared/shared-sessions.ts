@@ -357,7 +357,7 @@ export class SharedSessions implements SessionEndpoint {
   async #joinAndCheck(): Promise<void> {
     await this.#store.replica.join()
     this.#noteName()
-    const fault = await this.#entries.ids.faultAtStart()
+    const fault = await this.#entries.ids.faultInStore()
     if (fault !== undefined) this.#report(fault)
   }
 
