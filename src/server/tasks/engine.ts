@@ -11,31 +11,30 @@ import { isFinal } from '../../protocol/model/tasks.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { settle } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
-import { describeAnswerIssues } from '../input/question.ts'
 import type { ServerState } from '../server-state.ts'
 import { questionsFor } from './answerable.ts'
+import { Expiries } from './expiries.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { isDown, isLimit, isRefusal, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { isDown, isLimit, LOST, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
 import { isAnonymous, keyOf, ownerOf, type TaskKey } from './owner.ts'
-import { checkReceived, receivedBy, refusalIn, refusalOf } from './received-answers.ts'
+import { receivedBy } from './received-answers.ts'
 import { restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { statusMessages } from './status-messages.ts'
+import { TaskAnswers } from './task-answers.ts'
 import { TaskAsker } from './task-asker.ts'
 import { type Running, TaskRun } from './task-run.ts'
 import { TaskTable } from './task-table.ts'
 import { Tending } from './tending.ts'
-import { answer, ask, cancel, finish, heldBy, keepSteps, receive, say, type Transition, takeOver, withdraw } from './transitions.ts'
+import { ask, cancel, finish, heldBy, keepSteps, say, type Transition, takeOver } from './transitions.ts'
 import { UnwantedTasks } from './unwanted-tasks.ts'
 
 /** How soon to try again to turn a call into a task that waits for an answer. */
 const RETRY_MS = 50
-/** How long before the end of its time a task no longer waits for answers: at most this, and a tenth of its time. */
-const LAST_MS = 10_000
 /** A lease that could not be renewed is given up after this part of it. */
 const GIVE_UP_AFTER = 0.6
 
@@ -44,9 +43,10 @@ export class TaskEngine {
   readonly table: TaskTable
   readonly limits: TaskLimits
   readonly settings: TaskSettings
+  readonly answers: TaskAnswers
   readonly #holder = randomId()
   readonly #runs = new Map<string, Running>()
-  readonly #expiries = new Map<string, Deadline>()
+  readonly #expiries: Expiries
   readonly #accounts = new Accounts()
   readonly #unwanted: UnwantedTasks
   readonly #handlers = new RunningHandlers()
@@ -59,6 +59,20 @@ export class TaskEngine {
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, { store, onChange, leaseMs })
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
+    this.answers = new TaskAnswers({
+      table: this.table,
+      runs: this.#runs,
+      maxTaskBytes: this.limits.maxTaskBytes,
+      follow: (running) => this.#follow(running),
+      followLater: (running) => this.#followLater(running),
+    })
+    this.#expiries = new Expiries({
+      deadlines: serverState.deadlines,
+      now: () => this.table.now(),
+      stopWaiting: (task) => this.#stopWaiting(task),
+      expire: (task) => this.#expire(task),
+      report: (task, error) => this.#report(task, error),
+    })
     this.#unwanted = new UnwantedTasks(this.table)
     this.#tending = new Tending({
       serverState,
@@ -136,70 +150,6 @@ export class TaskEngine {
     return cancelled
   }
 
-  /** Gives answers to the handler. Answers to questions that are not open are ignored; invalid ones are refused. */
-  async deliver(task: TaskRecord, responses: Record<string, unknown>): Promise<void> {
-    const running = this.#runs.get(keyOf(task))
-    const asker = running?.run.asker.task
-    const others = Object.fromEntries(Object.entries(responses).filter(([name]) => !asker?.open(name)))
-    if (Object.keys(others).length > 0) {
-      await checkReceived(task, others, this.limits.maxTaskBytes)
-      await this.#receive(task, others)
-    }
-    if (!running || !asker) return
-    const { lease } = running.task
-    const checked = []
-    for (const [name, raw] of Object.entries(responses)) {
-      const open = Object.hasOwn(others, name) ? undefined : asker.open(name)
-      if (!open) continue
-      const read = await open.question.read(raw)
-      if (!read.ok) throw new McpError('ERR_INVALID_PARAMS', describeAnswerIssues(open.question, read.issues))
-      asker.checkSize(raw)
-      checked.push({ name, raw, digest: open.digest, value: read.value })
-    }
-    for (const { name, raw, digest, value } of checked)
-      if (await this.#changeQuestions(task, heldBy(lease, answer(name, digest, raw)))) asker.settle(name, raw, value)
-      // The store may have an answer whose reply was lost.
-      else await this.#follow(running)
-  }
-
-  /** Continues the handler with an error instead of an answer. */
-  async refuse(key: TaskKey, name: string, error: unknown): Promise<void> {
-    const running = this.#runs.get(keyOf(key))
-    const asker = running?.run.asker.task
-    const open = asker?.open(name)
-    if (!running || !asker || !open) return this.#receive(key, { [name]: refusalOf(error) })
-    open.refusal = { error }
-    if (await this.#changeQuestions(key, withdraw(name))) asker.fail(name, error)
-    else await this.#follow(running)
-  }
-
-  async #changeQuestions(key: TaskKey, transition: Transition): Promise<TaskRecord | undefined> {
-    try {
-      return await this.table.change(key, transition)
-    } catch (error) {
-      // The store may have changed the task all the same.
-      this.#followLater(this.#runs.get(keyOf(key)))
-      throw error
-    }
-  }
-
-  /** Keeps answers until the handler asks for them. It may have done so meanwhile. */
-  async #receive(key: TaskKey, answers: Record<string, unknown>): Promise<void> {
-    const kept = await this.#changeQuestions(key, receive(answers))
-    if (kept) await this.#takeReceived(kept)
-  }
-
-  /** Gives the answers that were kept to the handler, if it runs here and waits for them. */
-  async #takeReceived(task: TaskRecord): Promise<void> {
-    const asker = this.#runs.get(keyOf(task))?.run.asker.task
-    for (const [name, raw] of Object.entries(task.received)) {
-      if (!asker?.open(name)) continue
-      const refusal = refusalIn(raw)
-      const taken = refusal ? this.refuse(task, name, refusal) : this.deliver(task, { [name]: raw })
-      await taken.catch((error: unknown) => (isRefusal(error) ? this.refuse(task, name, error) : undefined))
-    }
-  }
-
   /** Ends all tasks that run here. Those that can be restarted are left to the next process. */
   async close(): Promise<void> {
     this.#tending.stop()
@@ -216,7 +166,7 @@ export class TaskEngine {
         await ended.catch(() => {})
       }),
     ])
-    for (const deadline of this.#expiries.values()) this.serverState.deadlines.clear(deadline)
+    this.#expiries.stop()
   }
 
   /** Starts a plain call that becomes a task if it takes long and asks nothing. */
@@ -330,15 +280,14 @@ export class TaskEngine {
       if (!stored || isFinal(stored) || stored.lease.epoch !== task.lease.epoch)
         return this.#stop(task, new DOMException('The task has ended', 'AbortError'))
       await run.asker.task?.catchUp(stored)
-      await this.#takeReceived(stored)
+      await this.answers.takeReceived(stored)
     } catch (error) {
       this.#followLater(running)
       throw error
     }
   }
 
-  #followLater(running: Running | undefined): void {
-    if (!running) return
+  #followLater(running: Running): void {
     running.isBehind = true
     this.#tending.later()
   }
@@ -356,7 +305,7 @@ export class TaskEngine {
         ...about,
         ask: async (questions) => {
           const asked = await required(ask(questions))
-          await this.#takeReceived(asked).catch(() => {})
+          await this.answers.takeReceived(asked).catch(() => {})
         },
         keep: async (steps) => void (await required(keepSteps(steps))),
       },
@@ -414,7 +363,7 @@ export class TaskEngine {
       if (isDown(error)) this.#removeLater(task)
       throw error
     }
-    this.#expireLater(task)
+    this.#expiries.schedule(task)
     if (this.table.store.isShared) this.#tending.later()
   }
 
@@ -433,36 +382,27 @@ export class TaskEngine {
     this.#tending.later()
   }
 
-  #expireLater(task: TaskRecord): void {
-    const key = keyOf(task)
-    if (this.#expiries.has(key)) return
-    const expire = (): void => {
-      this.#expiries.delete(key)
-      // Nobody who asks later learns the reason, because the task is deleted.
-      if (this.#runs.has(key)) this.#report(task, tookTooLong(task))
-      this.#remove(task).catch((error: unknown) => this.#report(task, error))
-    }
-    const after = (ms: number, act: () => void): unknown =>
-      this.#expiries.set(key, this.serverState.deadlines.set(Math.max(0, expiryOf(task) - ms - this.table.now()), act))
-    after(Math.min(LAST_MS, task.ttlMs / 10), () => {
-      after(0, expire)
-      this.#stopWaiting(task).catch((error: unknown) => this.#report(task, error))
-    })
+  /** The time of a task is over. */
+  async #expire(task: TaskRecord): Promise<void> {
+    // Nobody who asks later learns the reason, because the task is deleted.
+    if (this.#runs.has(keyOf(task))) this.#report(task, tookTooLong(task))
+    await this.#remove(task)
   }
 
   /** Nobody answers any more. The handler and its client still have time to say so. */
   async #stopWaiting(key: TaskKey): Promise<void> {
     const task = this.#runs.has(keyOf(key)) ? await this.table.read(key) : undefined
     for (const name of Object.keys(task?.questions ?? {}))
-      await this.refuse(key, name, new McpError('ERR_TIMEOUT', `Nobody answered ${JSON.stringify(name)} while the task was kept (ttl)`))
+      await this.answers.refuse(
+        key,
+        name,
+        new McpError('ERR_TIMEOUT', `Nobody answered ${JSON.stringify(name)} while the task was kept (ttl)`),
+      )
   }
 
   /** Deletes a task, and stops it if it runs. */
   async #remove(task: TaskHead): Promise<void> {
-    const key = keyOf(task)
-    const deadline = this.#expiries.get(key)
-    if (deadline) this.serverState.deadlines.clear(deadline)
-    this.#expiries.delete(key)
+    this.#expiries.forget(task)
     this.#stop(task, tookTooLong(task))
     await this.table.remove(task)
   }
@@ -491,7 +431,7 @@ export class TaskEngine {
       task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.table.leaseEnd(), given)(task) : undefined,
     )
     if (!taken) return
-    this.#expireLater(taken)
+    this.#expiries.schedule(taken)
     const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
     if (tool && call) this.#run(call, tool, taken)

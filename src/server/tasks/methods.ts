@@ -60,7 +60,7 @@ export function runTaskMethod(call: IncomingCall, engine: TaskEngine): Promise<P
 async function update(call: IncomingCall, engine: TaskEngine): Promise<Params> {
   const { inputResponses } = call.params
   if (!isObject(inputResponses)) throw new McpError('ERR_INVALID_PARAMS', 'params.inputResponses must be an object')
-  await engine.deliver(await engine.own(call), inputResponses)
+  await engine.answers.deliver(await engine.own(call), inputResponses)
   return {}
 }
 
@@ -166,8 +166,8 @@ async function askLive(
     read: (raw) => ({ ok: true, value: raw }),
   }
   try {
-    await engine.deliver(task, { [name]: await call.asker.ask(name, question) })
+    await engine.answers.deliver(task, { [name]: await call.asker.ask(name, question) })
   } catch (error) {
-    if (!until.aborted && !call.exchange.isOver) await engine.refuse(task, name, error).catch(() => {})
+    if (!until.aborted && !call.exchange.isOver) await engine.answers.refuse(task, name, error).catch(() => {})
   }
 }
