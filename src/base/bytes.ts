@@ -1,4 +1,4 @@
-/** Base64 encoding and decoding on any runtime, and random ids. */
+/** Base64 encoding and decoding on any runtime, random ids and numbers. */
 
 interface BufferLike {
   from(data: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64' | 'base64url'): string }
@@ -26,6 +26,9 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined
 }
 
 export const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+
+/** A random number from 0 to 1, for pauses that must differ. */
+export const randomFraction = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32
 
 /** 128 random bits. */
 export const randomId = (): string => toBase64Url(crypto.getRandomValues(new Uint8Array(16)))

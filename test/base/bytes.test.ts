@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { fromBase64Url, isBase64, randomId, toBase64, toBase64Url } from '../../src/base/bytes.ts'
+import { fromBase64Url, isBase64, randomFraction, randomId, toBase64, toBase64Url } from '../../src/base/bytes.ts'
 import { expectLinear } from '../support/linear.ts'
 import { proves } from '../support/proves.ts'
 
@@ -85,4 +85,11 @@ test('a random id has 128 bits and is safe in any URL', () => {
   const ids = Array.from({ length: 10_000 }, randomId)
   expect(new Set(ids).size).toBe(10_000)
   for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/)
+})
+
+test('random fractions are from 0 up to 1, and spread evenly', () => {
+  const numbers = Array.from({ length: 10_000 }, randomFraction)
+  expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true)
+  const tenths = Array.from({ length: 10 }, (_, tenth) => numbers.filter((number) => Math.floor(number * 10) === tenth).length)
+  for (const count of tenths) expect(Math.abs(count - 1000)).toBeLessThan(200)
 })

@@ -11,7 +11,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   ERR_PROMPT_NOT_FOUND: 'The server offers this caller no prompt of this name.',
   ERR_RESOURCE_NOT_FOUND: 'No resource or template matches the URI (in a session: -32002).',
   ERR_CURSOR_INVALID: 'The cursor is not from this server, or it was changed.',
-  ERR_STATE_INVALID: 'A requestState was changed, has expired, or belongs to another caller or request.',
+  ERR_STATE_INVALID: 'A requestState was changed, has expired, or belongs to another caller, request or server.',
   ERR_OUTPUT_INVALID: 'The result of a tool does not match its output schema.',
   ERR_CAPABILITY_MISSING: 'The operation needs a capability that the peer did not declare (in a session: -32603).',
   ERR_VERSION_UNSUPPORTED: 'The peers have no protocol revision in common (in a session: -32602).',

@@ -1,5 +1,6 @@
 /** A shared session as the store keeps it, and changes of it by several replicas at once. */
 
+import { randomFraction } from '../../../base/bytes.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
@@ -40,7 +41,7 @@ export async function changeRecord(
       session.revision++
       return record
     }
-    const pauseMs = Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS)
+    const pauseMs = randomFraction() * Math.min(2 ** attempt, MAX_PAUSE_MS)
     await new Promise<void>((resolve) => clock.after(pauseMs, resolve))
     await readAgain(store, session)
   }

@@ -1,5 +1,6 @@
 /** Handles POST, GET and DELETE of the revisions with sessions when several replicas serve them. */
 
+import { randomFraction } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import { notices } from '../../../base/notices.ts'
 import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
@@ -377,7 +378,7 @@ export class SharedSessions implements SessionEndpoint {
     const { clock } = this.#options
     const { leaseMs } = this.#store.replica
     // Replicas do not look at the same moment.
-    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * fraction()), () => {
+    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * randomFraction()), () => {
       // A request may have joined since.
       this.#noteName()
       if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
@@ -415,6 +416,3 @@ export class SharedSessions implements SessionEndpoint {
     if (!this.#isClosed) this.#faults.report(error)
   }
 }
-
-/** A random number from 0 to 1. */
-const fraction = (): number => (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 255
