@@ -1,6 +1,5 @@
 /** Protects a server with API keys: for callers that you know, without an authorization server. */
 
-import { type Clock, systemClock } from '../../base/clock.ts'
 import { notices } from '../../base/notices.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -30,8 +29,6 @@ export interface ApiKeysOptions {
   header?: string
   /** The public host name of the endpoint. Default: only the hosts that `listen` allows. */
   host?: string
-  /** The clock for expiry. Default: the system clock. */
-  clock?: Clock
 }
 
 const MIN_KEY_LENGTH = 16
@@ -46,7 +43,7 @@ const MAX_KEY_LENGTH = 1024
  * // a client: connect(url, { http: { headers: { authorization: `Bearer ${key}` } } })
  */
 export function apiKeys(options: ApiKeysOptions): HttpAuth {
-  checkMembers('apiKeys', options, { keys: 1, find: 1, header: 1, host: 1, clock: 1 })
+  checkMembers('apiKeys', options, { keys: 1, find: 1, header: 1, host: 1 })
   return new ApiKeys(options)
 }
 
@@ -54,17 +51,15 @@ class ApiKeys implements HttpAuth {
   readonly host?: string
   readonly #header: string | undefined
   readonly #find: ApiKeysOptions['find']
-  readonly #clock: Clock
   readonly #holders: Promise<ReadonlyMap<string, KeyHolder>>
 
-  constructor({ keys = {}, find, header, host, clock = systemClock }: ApiKeysOptions) {
+  constructor({ keys = {}, find, header, host }: ApiKeysOptions) {
     if (Object.keys(keys).length === 0 && !find) throw new McpError('ERR_DEFINITION', 'apiKeys needs keys or a find function')
     if (header !== undefined && !/^[A-Za-z0-9-]+$/.test(header))
       throw new McpError('ERR_DEFINITION', `apiKeys: not the name of a header: ${JSON.stringify(header)}`)
     if (host !== undefined) this.host = host
     this.#header = header?.toLowerCase()
     this.#find = find
-    this.#clock = clock
     const holders = Object.entries(keys).map(([name, given]) => {
       const holder = typeof given === 'string' ? { key: given } : given
       check(name, holder)
@@ -102,7 +97,7 @@ class ApiKeys implements HttpAuth {
       notices.write('error', `portico: apiKeys: the key of ${JSON.stringify(name)} was refused: find returned ${wrong}`)
       return refusal(401, 'The API key cannot be used', 'invalid_token')
     }
-    if (expiresAt && expiresAt.getTime() <= this.#clock.now()) return refusal(401, 'The API key has expired', 'invalid_token')
+    if (expiresAt && expiresAt.getTime() <= Date.now()) return refusal(401, 'The API key has expired', 'invalid_token')
     const expiry = expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER
     return {
       principal: JSON.stringify(['api key', name]),

@@ -6,7 +6,6 @@ import { type ApiKeysOptions, apiKeys } from '../../../src/auth/index.ts'
 import { listen } from '../../../src/http/index.ts'
 import { connect } from '../../../src/index.ts'
 import { createServer } from '../../../src/server/index.ts'
-import { fakeClock } from '../../../src/testing/index.ts'
 import { REVISIONS } from '../../support/judged-pair.ts'
 
 const KEY = 'key-of-the-robot-0001'
@@ -122,8 +121,10 @@ test('an address with too many wrong keys is refused before find runs, and keys 
 })
 
 test('a key stops working when it expires', async () => {
-  const clock = fakeClock()
-  const auth = apiKeys({ keys: { robot: { key: KEY, expiresAt: new Date(clock.now() + 1000) } }, clock })
+  const now = vi.spyOn(Date, 'now')
+  onTestFinished(() => now.mockRestore())
+  const expiresAt = new Date('2030-01-02T03:04:05Z')
+  const auth = apiKeys({ keys: { robot: { key: KEY, expiresAt } } })
   const head = {
     method: 'POST',
     url: '/mcp',
@@ -131,9 +132,19 @@ test('a key stops working when it expires', async () => {
     count: () => 1,
     remoteAddress: undefined,
   }
+  now.mockReturnValue(expiresAt.getTime() - 1)
   expect(await auth.authenticate(head)).toMatchObject({ principal: '["api key","robot"]' })
-  clock.advance(1000)
+  now.mockReturnValue(expiresAt.getTime())
   expect(await auth.authenticate(head)).toMatchObject({ status: 401, message: 'The API key has expired' })
+})
+
+test('a key that has expired opens nothing, and one that expires later works', async () => {
+  const day = 86_400_000
+  const holderOf = (key: string, days: number) => ({ key, expiresAt: new Date(Date.now() + days * day) })
+  const url = await served({ keys: { old: holderOf(`${KEY}-old`, -1), young: holderOf(KEY, 1) }, find: () => undefined })
+  const old = await post(url, { authorization: `Bearer ${KEY}-old` })
+  expect([old.status, await old.text()]).toEqual([401, expect.stringContaining('The API key has expired')])
+  expect((await post(url, { authorization: `Bearer ${KEY}` })).status).not.toBe(401)
 })
 
 test.each(['notes:write notes:read', ['notes read'], 7])(
