@@ -239,7 +239,9 @@ export class Connection {
     })
   }
 
-  #failed(kind: string, cause: Error): McpError {
+  #failed(kind: string, cause: Error & { command?: unknown }): McpError {
+    // The client library adds the command with its arguments, which are values of users. Errors are logged.
+    delete cause.command
     if (isReply(cause)) {
       const refusal = this.#refusedAs(kind, cause)
       if (refusal !== undefined) return new McpError('ERR_STORE_DOWN', refusal, { cause })

@@ -52,6 +52,16 @@ describe('an error on the console', () => {
     expect(isHarmless(text)).toBe(true)
   })
 
+  test('shows no bytes of members', () => {
+    const secret = Buffer.from('SECRET-4711')
+    const error = Object.assign(new Error('x'), {
+      command: { args: [secret, new Uint8Array(3), { type: 'Buffer', data: [83, 69] }] },
+      code: 7,
+    })
+    const text = written(error)
+    expect(text).toContain('\n  {"command":{"args":["(11 bytes)","(3 bytes)","(2 bytes)"]},"code":7}')
+  })
+
   test('is not longer than somebody reads', () => {
     const long = 'a'.repeat(1_000_000)
     const error = Object.assign(new Error(long), {

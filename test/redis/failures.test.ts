@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
 import { listen } from '../../src/http/index.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
@@ -451,6 +452,16 @@ test('a Redis that became a replica counts as down, and the store connects again
   await demoted.cli('REPLICAOF', 'NO', 'ONE')
   await store.sessions.create('x', '{}', LIFE)
 })
+
+test('an error of a refused command does not contain what was to be stored', () =>
+  withFullRedis(async (full) => {
+    const store = openStore(full.url)
+    const refused = (await store.sessions.create('x', '{"note":"SECRET-4711"}', LIFE).catch((error: unknown) => error)) as Error
+    const shown = [inspect(refused, { depth: Number.POSITIVE_INFINITY }), JSON.stringify({ ...refused, ...(refused.cause as Error) })]
+    expect(shown.join()).toContain('OOM')
+    for (const text of shown) expect(text).not.toContain('SECRET-4711')
+    expect(JSON.stringify(refused.cause)).not.toContain('EVALSHA')
+  }))
 
 test('a Redis without memory left counts as down', () =>
   withFullRedis(async (full) => {
