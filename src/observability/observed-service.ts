@@ -134,7 +134,10 @@ class ObservedOutlet implements Outlet {
   answer(json: string, errorCode?: number, retryAfterS?: number): void {
     this.#outlet.answer(json, errorCode, retryAfterS)
     const [only] = this.#requests
-    if (only && this.#requests.length === 1) this.#record(only, endingOf(only.method, json, errorCode), bytesOf(json))
+    const { cause } = this.#conversation
+    // A transport that may not answer any more has written an error in place of the answer.
+    if (only && this.#requests.length === 1)
+      this.#record(only, cause ? endedBy(cause) : endingOf(only.method, json, errorCode), bytesOf(json))
     else this.#recordBatch(json)
   }
 
@@ -142,7 +145,8 @@ class ObservedOutlet implements Outlet {
     if (this.#outlet.answerKept) this.#outlet.answerKept(head, kept, tail)
     else this.#outlet.answer(head + kept.text + tail)
     const bytes = head.length + kept.bytes.length + tail.length
-    for (const request of this.#requests) this.#record(request, OK, bytes)
+    const { cause } = this.#conversation
+    for (const request of this.#requests) this.#record(request, cause ? endedBy(cause) : OK, bytes)
   }
 
   drop(): void {

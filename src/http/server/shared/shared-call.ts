@@ -66,6 +66,9 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #isAnswered = false
   #isUnattended = false
   #isFenced = false
+  /** Without a lease at the start nothing can be taken over: the store was away, and a request without a stream does not need the lease. */
+  readonly #hadLease: boolean
+  #isLost = false
   #isCancelled = false
   #hasLeft = false
   #body: BodyMemory | undefined
@@ -83,6 +86,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.usage = usage
     this.isPolled = revisionOf(state.version)?.hasPolledStreams ?? false
     this.journal = restart && new StreamJournal(this, before?.taken)
+    this.#hadLease = services.store.replica.isHeld
     this.#answersBefore = new Map(Object.entries(before?.taken.answers ?? {}))
     if (before) this.#questions = lastQuestion(before.taken.journal)
     this.#channel = services.service.open({
@@ -105,6 +109,14 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   get lostJson(): string {
     return lostAnswer(openCallOf(this.#options.message, undefined), 'lost its lease')
+  }
+
+  /** A process that was stopped may go on with an answer before it notices that its lease has ended. */
+  lostAnswer(): string | undefined {
+    if (!this.#hadLease || this.#options.services.store.replica.isHeld) return undefined
+    this.#isFenced = true
+    this.#isLost = true
+    return this.lostJson
   }
 
   /** The stream, once the answer has become one. */
@@ -248,6 +260,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   onOver(body: BodyMemory): void {
     this.#isAnswered = true
     this.#body = body
+    // Now, so that the record of the request says how it has ended.
+    if (this.#isLost) this.abort('This replica lost its lease', 'replica_lost')
     // Until the stream of a cancelled request has ended, another replica must find the cancellation.
     if (!(this.#isCancelled && this.#logged)) this.#leave()
     queueMicrotask(() => {

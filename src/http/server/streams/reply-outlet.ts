@@ -1,6 +1,7 @@
 /** The outlet of one POST: JSON, or a stream of events as soon as a message has to be sent before the answer. */
 
 import type { KeptText } from '../../../jsonrpc/kept-text.ts'
+import { INTERNAL_ERROR } from '../../../jsonrpc/message.ts'
 import type { Arrival, Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
@@ -34,6 +35,8 @@ export interface ReplyOwner {
   onAbandoned?(): void
   /** An abandoned request has ended. */
   onAbandonedOver?(): void
+  /** The error to send in place of an answer as JSON, if another process may have taken the request over. */
+  lostAnswer?(): string | undefined
   /** The id for the next question to the client, where the numbers of one process are not unique. */
   questionId?(): string
 }
@@ -82,9 +85,11 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
 
   answer(json: string, errorCode?: number, retryAfterS?: number): void {
     if (this.#isOver) return
+    const lost = this.#lostAnswer()
     this.#end()
     if (this.#stream) this.#stream.finish(json)
     else if (this.#reply.isGone) return
+    else if (lost !== undefined) this.#reply.send(this.#owner.statusOf(INTERNAL_ERROR), JSON_TYPE, lost)
     else if (retryAfterS !== undefined) this.#reply.send(503, { ...JSON_TYPE, 'retry-after': String(retryAfterS) }, json)
     else if (this.#accepts.json || errorCode !== undefined) this.#reply.send(this.#owner.statusOf(errorCode), JSON_TYPE, json)
     else this.#owner.answerAsEvent(this.#reply, json)
@@ -95,8 +100,11 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     const reply = this.#reply
     if (this.#stream || !this.#accepts.json || !reply.sendParts || kept.text.length < WORTH_PARTS)
       return this.answer(head + kept.text + tail)
+    const lost = this.#lostAnswer()
     this.#end()
-    if (!reply.isGone) reply.sendParts(200, JSON_TYPE, head, kept.bytes, tail)
+    if (reply.isGone) return
+    if (lost !== undefined) reply.send(this.#owner.statusOf(INTERNAL_ERROR), JSON_TYPE, lost)
+    else reply.sendParts(200, JSON_TYPE, head, kept.bytes, tail)
   }
 
   /** Clients expect JSON or events as the response to a request, so a dropped one gets an empty stream of events. */
@@ -122,6 +130,11 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   /** The answer takes long, so it becomes a stream, which can be kept alive. */
   onSlow(): void {
     if (!this.#isOver) this.#toStream()?.greet()
+  }
+
+  /** A stream looks itself whether it may still write. */
+  #lostAnswer(): string | undefined {
+    return this.#stream ? undefined : this.#owner.lostAnswer?.()
   }
 
   #toStream(): AnswerStream | undefined {

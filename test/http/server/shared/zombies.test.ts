@@ -13,8 +13,11 @@ import type { ReplicaServices } from '../../../../src/http/server/shared/replica
 import { StreamReaders } from '../../../../src/http/server/shared/stream-readers.ts'
 import { Tails } from '../../../../src/http/server/shared/tails.ts'
 import { OpenStreams } from '../../../../src/http/server/streams/open-streams.ts'
-import { memoryStore } from '../../../../src/store/index.ts'
+import type { OnRequest, RequestRecord } from '../../../../src/observability/index.ts'
+import { memoryStore, type SharedStore } from '../../../../src/store/index.ts'
 import { fakeClock } from '../../../../src/testing/index.ts'
+import { callTool, gate, openSession, STREAMABLE, testServer } from '../../../support/http-service.ts'
+import { serveReplicas } from '../../../support/replicas.ts'
 import { until } from '../../../support/until.ts'
 import { TestReply, type TestSink } from '../test-sink.ts'
 
@@ -95,3 +98,50 @@ test.each([0, 1, 2])('a stream that is resumed writes no more events when the le
     true,
   ])
 })
+
+test.each(STREAMABLE)('in %s an answer as JSON becomes an error when the lease has ended meanwhile', async (version) => {
+  const store = memoryStore()
+  const lease = { isHeld: true }
+  Object.defineProperty(store.replica, 'isHeld', { get: () => lease.isHeld })
+  const records: RequestRecord[] = []
+  const { url, isRunning, goOn } = await serveWaiting(store, (record) => records.push(record))
+  const session = await openSession(url, version)
+  const call = session.ask({ ...callTool('wait'), id: 4 })
+  await isRunning
+  lease.isHeld = false
+  goOn()
+  const lost = { code: -32603, data: { reason: 'replica_lost', retryable: true } }
+  expect(await call).toMatchObject({ status: 200, message: { id: 4, error: lost } })
+  await until(() => records.some(({ id }) => id === 4))
+  expect(records.filter(({ id }) => id === 4)).toMatchObject([{ outcome: 'error', code: -32603, reason: 'replica_lost' }])
+})
+
+test('a request that began without a lease gets its answer: nobody can have taken it over', async () => {
+  const store = memoryStore()
+  const { url, isRunning, goOn } = await serveWaiting(store)
+  const session = await openSession(url, '2025-11-25')
+  Object.defineProperty(store.replica, 'isHeld', { get: () => false })
+  const call = session.ask({ ...callTool('wait'), id: 4 })
+  await isRunning
+  goOn()
+  expect(await call).toMatchObject({ status: 200, message: { id: 4, result: { content: [{ text: 'done' }] } } })
+})
+
+/** A server with a tool that waits until the test lets it go on. */
+async function serveWaiting(store: SharedStore, onRequest?: OnRequest) {
+  const running = gate()
+  const going = gate()
+  const { url } = await serveReplicas(
+    () => {
+      const own = testServer()
+      own.tool('wait', {}, async () => {
+        running.open()
+        await going.opened
+        return 'done'
+      })
+      return own
+    },
+    { count: 1, stores: [store], ...(onRequest && { onRequest }) },
+  )
+  return { url, isRunning: running.opened, goOn: () => going.open() }
+}
