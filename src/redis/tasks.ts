@@ -43,7 +43,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
-    return reply === null ? undefined : taskIn(await values.open(reply as Buffer, key))
+    return reply === null ? undefined : taskIn(await values.open(reply as Buffer, key, 'a task'))
   }
   /** One task that cannot be read must not hold up the others. `foreign`: another replica may have its key. */
   const readOrReport = async (key: string): Promise<TaskRecord | 'foreign' | 'damaged' | undefined> => {
