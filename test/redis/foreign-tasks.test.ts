@@ -7,7 +7,7 @@ import { redisOfFile } from '../support/redis-server.ts'
 import { taskOf } from './every-kind.ts'
 
 const server = redisOfFile()
-const CAPS = { perAccount: 9, total: 9 }
+const CAPS = { perAccount: 2000, total: 2000 }
 
 const opened: RedisStore[] = []
 afterEach(async () => {
@@ -37,3 +37,18 @@ test('what a replica says about a task that it cannot open does not contain the 
     expect(text).not.toContain(task.taskId)
   }
 })
+
+test('a task of a process that died is found, however many older ones a replica cannot open', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const [foreign, own] = await twoReplicas('starving:')
+  // A connection: otherwise only 1,000 commands may wait.
+  await foreign.tasks.list('nobody')
+  const now = Date.now()
+  const neglected = (sid: string, until: number) => ({ ...taskOf(sid), ttlMs: 60_000, lease: { holder: 'x', epoch: 1, until } })
+  await Promise.all(Array.from({ length: 1001 }, (_, at) => foreign.tasks.create(neglected(String(at), now - 2000), CAPS)))
+  const task = neglected('own', now - 1000)
+  await own.tasks.create(task, CAPS)
+  const looks = [await own.tasks.neglected(now), await own.tasks.neglected(now), await own.tasks.neglected(now)]
+  expect(looks.flat()).toMatchObject([{ taskId: task.taskId }])
+  expect((await foreign.tasks.neglected(now)).length, 'they stay for a replica that can open them').toBeGreaterThanOrEqual(999)
+}, 30_000)
