@@ -14,6 +14,7 @@ export interface RedisClient {
   callBuffer(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>
   on(event: 'ready' | 'close' | 'end', listener: () => void): void
   on(event: 'error', listener: (error: Error) => void): void
+  emit(event: 'error', error: Error): void
   connect(): Promise<void>
   disconnect(reconnect?: boolean): void
 }
@@ -55,6 +56,29 @@ export async function createClient(target: RedisTarget, options: ClientOptions, 
   return client
 }
 
+/** A reply of Redis, and not a fault of the connection. */
+export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
+
+/** What Redis said, if the client library only says that it has reached no node of a cluster. */
+export const causeOf = (error: Error & { lastNodeError?: Error }): Error => (isReply(error.lastNodeError) ? error.lastNodeError : error)
+
+/** A method that the types of ioredis hide. It asks a cluster for its state. */
+interface HasReadyCheck {
+  readyCheck?(done: (error?: Error | null, state?: string) => void): void
+}
+
+/** The client library connects to a cluster again without a word if its user may not ask for the state of the cluster. */
+function tellReadyFaults(cluster: RedisClient & HasReadyCheck): RedisClient {
+  const { readyCheck } = cluster
+  if (readyCheck)
+    cluster.readyCheck = (done) =>
+      readyCheck.call(cluster, (error, state) => {
+        if (error) cluster.emit('error', error)
+        done(error, state)
+      })
+  return cluster
+}
+
 const isOfSelect = (error: Error & { command?: { name: string } }): boolean => error.command?.name.toLowerCase() === 'select'
 
 function newClient(
@@ -81,7 +105,7 @@ function newClient(
     ...(target.isTls && { tls: {} }),
   }
   if (target.kind === 'cluster') {
-    return new Cluster(target.nodes, {
+    const cluster = new Cluster(target.nodes, {
       lazyConnect: true,
       enableOfflineQueue: false,
       clusterRetryStrategy: retryAfter,
@@ -92,6 +116,7 @@ function newClient(
       // Addresses that a cluster on TLS announces have no names that a certificate could contain.
       ...(target.isTls && { dnsLookup: (address: string, done: (error: null, address: string) => void) => done(null, address) }),
     })
+    return tellReadyFaults(cluster)
   }
   if (target.kind === 'sentinel') {
     return new Redis({

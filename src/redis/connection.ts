@@ -3,7 +3,7 @@
 import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import { CommandListeners } from '../store/command-listeners.ts'
-import { type ClientOptions, createClient, errorCode, type RedisClient, type Reply } from './client-library.ts'
+import { type ClientOptions, causeOf, createClient, errorCode, isReply, type RedisClient, type Reply } from './client-library.ts'
 import type { Script } from './scripts/script.ts'
 import type { RedisTarget } from './target.ts'
 
@@ -34,9 +34,6 @@ export const isNotSent = (error: unknown): boolean => error instanceof McpError 
 
 /** Redis cannot run the command with what its keys contain. Trying again does not help. */
 export const isDamaged = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE'
-
-/** A reply of Redis, and not a fault of the connection. */
-const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
 
 export class Connection {
   readonly target: RedisTarget
@@ -182,7 +179,8 @@ export class Connection {
       }
       client.on('close', onLost)
       client.on('end', onLost)
-      client.on('error', (error) => {
+      client.on('error', (fault) => {
+        const error = causeOf(fault)
         // What Redis said explains the faults of the client library that follow. Those of the network have a code.
         if (isRefused && !isReply(error) && !('code' in error)) return
         isRefused = isReply(error)

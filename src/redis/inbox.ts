@@ -42,7 +42,7 @@ export class Inbox {
     void this.#readAll()
   }
 
-  /** @param sent how many messages were sent, if all that were kept are handled: one that was dropped last has no later one that shows it */
+  /** @param sent how many messages were sent, if all that were kept are handled: if the last message was dropped, no later number reveals the gap */
   expect(sent: number): void {
     if (sent <= this.#number) return
     this.#number = sent

@@ -2,6 +2,7 @@
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { McpError } from '../protocol/errors.ts'
+import { isDamaged } from './connection.ts'
 
 const RETRY_MS = 500
 const MAX_LATE = 10_000
@@ -29,7 +30,7 @@ export class LateLeaves {
     try {
       await this.#leave(registration)
     } catch (error) {
-      this.add(registration)
+      if (!isDamaged(error)) this.add(registration)
       throw error
     }
   }
@@ -57,12 +58,17 @@ export class LateLeaves {
       if (!this.#late.has(name)) continue
       try {
         await this.#leave(registration)
-        this.#late.delete(name)
       } catch (error) {
-        // A store that was closed does not open again.
-        if ((error as McpError).code !== 'ERR_CLOSED') this.#tryLater()
-        return
+        if (!isDamaged(error)) return this.#postpone(name, registration, error as McpError)
       }
+      this.#late.delete(name)
     }
+  }
+
+  /** Next time another one is the first: only one node of a cluster may be away. */
+  #postpone(name: string, registration: Registration, { code }: McpError): void {
+    if (this.#late.has(name)) this.#late.set(name, registration)
+    // A store that was closed does not open again.
+    if (code !== 'ERR_CLOSED') this.#tryLater()
   }
 }

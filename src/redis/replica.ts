@@ -151,12 +151,21 @@ export class RedisReplica implements Replica {
     return { live: live.map(textOf), gone: gone.map(textOf) }
   }
 
-  /** Notes that this replica runs a stream. */
-  async note(sid: string, stream: string): Promise<void> {
+  /**
+   * Notes that this replica runs a stream.
+   * @param id the name under which it runs the stream
+   */
+  async note(id: string, sid: string, stream: string): Promise<void> {
     const { connection, keys } = this.#context
-    const { lease, runs } = keys.replica(this.#id)
+    const { lease, runs } = keys.replica(id)
     const noted = await connection.run(noteRun, [lease, runs], [runOf(sid, stream), this.#lifeMs])
-    if (noted === 0) throw new McpError('ERR_STORE_DOWN', 'The lease of this replica has ended')
+    if (noted === 0) throw leaseEnded()
+    this.expectId(id)
+  }
+
+  /** Throws if this replica has lost the lease that it had under this name: what it did under that name is for others. */
+  expectId(id: string): void {
+    if (id !== this.#id) throw leaseEnded()
   }
 
   /** Not awaited: a stream that is over and still noted does no harm. */
@@ -262,6 +271,8 @@ export class RedisReplica implements Replica {
     callListeners([...this.#listeners], (listener) => listener(message), 'messages of replicas')
   }
 }
+
+const leaseEnded = (): McpError => new McpError('ERR_STORE_DOWN', 'The lease of this replica has ended')
 
 const runOf = (sid: string, stream: string): string => `${sid} ${stream}`
 

@@ -10,7 +10,7 @@ const SEALED = 1
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** What is kept at a place, by its first word. The rest of a place may contain the id of a session, which is secret. */
+/** What is kept at a place, by its first word. The rest of a place may contain the id of a session or of a task, which is secret. */
 const KINDS: Readonly<Record<string, string>> = {
   session: 'the record of a session',
   event: 'an event of a stream',
@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 const kindOf = (place: string): string => {
   const [word = ''] = place.split(' ')
-  return KINDS[word] ?? word
+  return KINDS[word] ?? 'a value'
 }
 
 const WRONG_KEYS = 'the secret differs from that of the other replicas, or was removed too early. Give all replicas the same keys'
@@ -32,7 +32,7 @@ export interface SealedValues {
   seal(text: string, place: string): Buffer | Promise<Buffer>
   /**
    * Throws ERR_STORE_KEY for a value that another key sealed, or that was changed or moved, and ERR_STORE_DOWN if the keys fail.
-   * @param kind what the value is, for errors. Default: what the place says
+   * @param kind what the value is, for errors, without secrets. Default: what the first word of the place says
    */
   open(bytes: Buffer, place: string, kind?: string): string | Promise<string>
 }

@@ -89,20 +89,22 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
   }
   const take = async (sid: string, stream: string, from: string): Promise<TakenOver | undefined> => {
     await own.join()
+    const { id } = own
     // In capitals: ioredis makes an object of the reply to `hgetall`.
     const before = (await connection.command('HGETALL', keys.session(sid).stream + stream)) as Reply[]
     // Another replica may have the key. If none takes it in time, this one ends the stream.
     if (!(await isReadable(sid, stream, before)) && (await own.skipForALease(from))) return undefined
-    await own.note(sid, stream)
-    const reply = await attempted(`take ${sid} ${stream} ${from} ${own.id}`, (attempt) =>
-      connection.run(takeOver, keysOf(sid, stream), [from, own.id, attempt]),
+    await own.note(id, sid, stream)
+    const reply = await attempted(`take ${sid} ${stream} ${from} ${id}`, (attempt) =>
+      connection.run(takeOver, keysOf(sid, stream), [from, id, attempt]),
     )
     own.forgetOf(from, sid, stream)
     if (!Array.isArray(reply)) {
       // Another endpoint of this process may have been faster. Then this replica runs the stream.
-      if (reply === null) own.forget(sid, stream)
+      if (reply === null) own.forgetOf(id, sid, stream)
       return undefined
     }
+    own.expectId(id)
     const [epoch, call, fields] = reply as [number, Buffer, Reply[]]
     try {
       return { epoch, ...(await leftIn(sid, stream, [Buffer.from('call'), call, ...fields])) }
@@ -118,12 +120,14 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       await own.join()
       if (stream === STANDING_STREAM) return 'exists'
       const sealed = await values.seal(call, placeOf('call', sid, stream))
-      const noted = own.note(sid, stream)
+      const { id } = own
+      const noted = own.note(id, sid, stream)
       // Redis runs the commands of one connection in order. The nodes of a cluster do not wait for each other.
       if (connection.target.kind === 'cluster') await noted
-      const [reply] = await attempted(`open ${sid} ${stream} ${own.id}`, (attempt) =>
-        Promise.all([connection.run(openStream, keysOf(sid, stream), [stream, own.id, sealed, attempt]), noted]),
+      const [reply] = await attempted(`open ${sid} ${stream} ${id}`, (attempt) =>
+        Promise.all([connection.run(openStream, keysOf(sid, stream), [stream, id, sealed, attempt]), noted]),
       )
+      own.expectId(id)
       if (typeof reply === 'number') return reply
       const outcome = textOf(reply) as 'gone' | 'exists' | 'own'
       if (outcome === 'own') return 'exists'

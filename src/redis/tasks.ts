@@ -40,10 +40,12 @@ function taskIn(json: string): TaskRecord {
 export function redisTasks(context: RedisContext, leaseMs: number, limits: RedisTaskLimits = {}): TaskStore {
   const { connection, keys, values, reportUnreadable } = context
   const bytes = new TaskBytes(context, limits)
+  /** How many of the oldest neglected tasks the next look passes over: this replica can do nothing about them. */
+  let passed = 0
   const seal = (task: TaskRecord): Buffer | Promise<Buffer> => values.seal(JSON.stringify(task), keys.task(task.owner, task.taskId))
   const readAt = async (key: string): Promise<TaskRecord | undefined> => {
     const reply = await connection.command('HGET', key, 'record')
-    return reply === null ? undefined : taskIn(await values.open(reply as Buffer, key))
+    return reply === null ? undefined : taskIn(await values.open(reply as Buffer, key, 'a task'))
   }
   /** One task that cannot be read must not hold up the others. `foreign`: another replica may have its key. */
   const readOrReport = async (key: string): Promise<TaskRecord | 'foreign' | 'damaged' | undefined> => {
@@ -115,7 +117,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
       return tasks.filter((task) => typeof task === 'object')
     },
     neglected: async (now) => {
-      const due = (await connection.command('ZRANGEBYSCORE', keys.allTasks, '-inf', now, 'LIMIT', 0, MAX_NEGLECTED)) as Buffer[]
+      const due = (await connection.command('ZRANGEBYSCORE', keys.allTasks, '-inf', now, 'LIMIT', passed, MAX_NEGLECTED)) as Buffer[]
       const tasks = await Promise.all(
         due.map(textOf).map(async (name) => {
           const [owner = '', taskId = ''] = name.split(' ')
@@ -125,7 +127,11 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
           return task
         }),
       )
-      return tasks.filter((task) => typeof task === 'object' && dueAt(task) <= now) as TaskRecord[]
+      const kept = tasks.filter((task) => task !== undefined && task !== 'damaged')
+      const found = kept.filter((task) => task !== 'foreign' && dueAt(task) <= now) as TaskRecord[]
+      // After the last part it looks at all again: it may have got the keys.
+      passed = due.length < MAX_NEGLECTED ? 0 : passed + kept.length - found.length
+      return found
     },
     watch: (owner, taskId, listener) => {
       let last: string | undefined

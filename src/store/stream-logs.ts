@@ -3,6 +3,12 @@
 /** The stream for messages that belong to no request. It exists as long as its session, and every replica may append to it. */
 export const STANDING_STREAM = '0'
 
+/**
+ * Producers of one stream whose last batch is remembered. Every replica may append to the standing stream, and a process that was replaced
+ * counts as another producer.
+ */
+export const MAX_PRODUCERS = 64
+
 /** How much of a stream is kept. The oldest events go first. */
 export interface LogBounds {
   /** Of one stream. */
@@ -34,7 +40,7 @@ export interface NewEvent {
 
 /**
  * Events that are added together. A producer sends one batch of a stream after the other, never two at once, and counts them: a batch
- * that it sends again after an error, with the same `n`, is added once.
+ * that it sends again after an error, with the same `n`, is added once. So a store remembers the last batch of each of 64 producers.
  */
 export interface Batch {
   /** Higher than that of the batch before. */

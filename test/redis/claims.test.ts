@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
+import type { RedisReplica } from '../../src/redis/replica.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 
 const server = redisOfFile()
@@ -67,4 +68,45 @@ test('a replica that leaves a Redis that lost its data leaves nothing that stays
   await cli('DEL', 'lost:replicas')
   await store.close()
   expect(Number(await cli('PTTL', 'lost:replicas'))).toBeGreaterThan(0)
+})
+
+/** A replica that loses its lease as soon as it has noted a stream. It then has another name. */
+function openLosing(url: string, prefix: string): RedisStore {
+  const store = openStore(url, { prefix })
+  const replica = store.replica as RedisReplica
+  const { note } = replica
+  vi.spyOn(replica, 'note').mockImplementation(async (...args) => {
+    await note.apply(replica, args)
+    await replica.leave()
+    await replica.join()
+  })
+  return store
+}
+
+const LEASE_ENDED = { code: 'ERR_STORE_DOWN', message: 'The lease of this replica has ended' }
+
+test('a replica that loses its lease during a takeover leaves the stream where others find it', async () => {
+  const { url } = await server()
+  const prefix = 'losing:'
+  const owner = openStore(url, { prefix })
+  await owner.sessions.create('s', '{}', LIFE)
+  await owner.streams.open('s', 'r1', '{}')
+  const from = owner.replica.id
+  await owner.close()
+  const losing = openLosing(url, prefix)
+  await losing.replica.join()
+  const { id } = losing.replica
+  await expect(losing.streams.takeOver('s', 'r1', from)).rejects.toMatchObject(LEASE_ENDED)
+  const other = openStore(url, { prefix })
+  let dead = await other.replica.claimDead()
+  if (dead?.replica === from) dead = await other.replica.claimDead()
+  expect(dead).toEqual({ replica: id, streams: [{ sid: 's', stream: 'r1' }] })
+  expect(await other.streams.takeOver('s', 'r1', id)).toMatchObject({ call: '{}' })
+})
+
+test('a replica that loses its lease while it opens a stream does not run the request', async () => {
+  const { url } = await server()
+  const losing = openLosing(url, 'opening:')
+  await losing.sessions.create('s', '{}', LIFE)
+  await expect(losing.streams.open('s', 'r1', '{}')).rejects.toMatchObject(LEASE_ENDED)
 })

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface TcpProxy {
   readonly port: number
@@ -16,17 +17,34 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
+type Write = (bytes: Buffer) => void
+
+/** Writes after a while, and in order: bytes that come after the delay became shorter do not overtake those that still wait. */
+export function inOrder<T>(write: (bytes: T) => void, delayMs: () => number): (bytes: T) => void {
+  let last: Promise<void> | undefined
+  return (bytes) => {
+    if (delayMs() === 0 && !last) return write(bytes)
+    const own = Promise.all([last, sleep(delayMs())]).then(() => {
+      if (last === own) last = undefined
+      write(bytes)
+    })
+    last = own
+  }
+}
+
 export async function tcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let hanging: 'both' | 'replies' | undefined
   let passes = 0
   let delayMs = 0
-  const write = (socket: Socket, bytes: Buffer): void => {
-    if (delayMs > 0) setTimeout(() => socket.write(bytes), delayMs)
-    else socket.write(bytes)
-  }
   const server = createServer((inner) => {
     const outer = connect(target, '127.0.0.1')
+    const [request, reply] = [outer, inner].map((socket) =>
+      inOrder<Buffer>(
+        (bytes) => socket.write(bytes),
+        () => delayMs,
+      ),
+    ) as [Write, Write]
     const hangs = (): boolean => hung.is || hanging !== undefined
     const hung = { is: false, direction: 'both' as 'both' | 'replies' }
     for (const socket of [inner, outer]) {
@@ -46,10 +64,10 @@ export async function tcpProxy(target: number): Promise<TcpProxy> {
       return direction === 'replies' || hung.direction === 'both'
     }
     inner.on('data', (bytes) => {
-      if (passes > 0 || !isLost('requests')) write(outer, bytes)
+      if (passes > 0 || !isLost('requests')) request(bytes)
     })
     outer.on('data', (bytes) => {
-      if ((hanging && !hung.is && passes-- > 0) || !isLost('replies')) write(inner, bytes)
+      if ((hanging && !hung.is && passes-- > 0) || !isLost('replies')) reply(bytes)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

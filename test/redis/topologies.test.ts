@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
 import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
 import { INSTALL_MS } from '../support/packages.ts'
-import { startRedis } from '../support/redis-server.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { type Certificate, selfSigned } from '../support/self-signed.ts'
 import { until } from '../support/until.ts'
 import { entered, LIFE, produce, readAll } from './appending.ts'
@@ -163,26 +163,66 @@ async function expectDoubt(url: string, reason: RegExp): Promise<void> {
   expect(doubting.health()).toMatch(reason)
 }
 
-test('a user that may only use the keys and commands in the documentation is enough', async () => {
+/** The rights that the documentation gives to the user of a store. */
+function documentedRights(): string[] {
   const guide = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8')
-  const rights = /ACL SETUSER portico on >\S+ (.*)/.exec(guide)?.[1] ?? ''
+  const [, rights] = /^ACL SETUSER portico on >\S+ (.+)$/m.exec(guide) ?? []
+  if (rights === undefined) throw new Error('docs/redis.md shows no ACL SETUSER')
+  return rights.split(' ')
+}
+
+/** Gives the user `portico` these rights. Returns a function that gives the URL of the user with a password. */
+async function giveRights(url: string, nodes: readonly RedisServer[], rights: string[]): Promise<(password: string) => string> {
+  for (const { cli } of nodes) await cli('ACL', 'SETUSER', 'portico', 'reset', 'on', '>pass:word@1', ...rights)
+  return (password) => url.replace('//', `//portico:${encodeURIComponent(password)}@`)
+}
+
+async function oneServer(): Promise<Pick<RedisCluster, 'url' | 'nodes'>> {
   const server = await startRedis()
   opened.push(server)
-  await server.cli('ACL', 'SETUSER', 'portico', 'on', '>pass:word@1', ...rights.split(' '))
-  await server.cli('ACL', 'SETUSER', 'default', 'off')
-  const url = `redis://portico:${encodeURIComponent('pass:word@1')}@127.0.0.1:${server.port}`
-  await checkStore(() => openStore(url))
-  await checkTaskStore(() => openStore(url, { prefix: `portico:${Math.random()}:` }).tasks)
-  const foreign = openStore(url, { prefix: 'other:' })
-  await expect(foreign.sessions.create('x', '{}', LIFE)).rejects.toMatchObject({
+  return { url: server.url, nodes: [server] }
+}
+
+test.each([
+  ['one Redis', oneServer],
+  ['a cluster', () => cluster],
+])(
+  'in %s a user that may only use the keys and commands in the documentation is enough',
+  async (_name, start) => {
+    const { url, nodes } = await start()
+    const urlWith = await giveRights(url, nodes, documentedRights())
+    const open = (prefix: string): RedisStore => openStore(urlWith('pass:word@1'), { prefix })
+    await checkStore(() => open('portico:'))
+    await checkTaskStore(() => open(`portico:${Math.random()}:`).tasks)
+    const foreign = open('other:')
+    await expect(foreign.sessions.create('x', '{}', LIFE)).rejects.toMatchObject({
+      code: 'ERR_STORE_DOWN',
+      message: expect.stringContaining('permissions'),
+    })
+    expect(foreign.health()).toContain('permissions')
+    const wrong = openStore(urlWith('wrong'), { timeoutMs: 500 })
+    await expect(wrong.sessions.enter('x', undefined, 1)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
+    expect(wrong.health()).toContain('WRONGPASS')
+  },
+  60_000,
+)
+
+test.each(['+cluster|slots', '+cluster|info'])('a store in a cluster whose user has no right %s says what Redis refused', async (right) => {
+  const { url, nodes } = await cluster
+  const rights = documentedRights()
+  expect(rights).toContain(right)
+  const urlWith = await giveRights(
+    url,
+    nodes,
+    rights.filter((each) => each !== right),
+  )
+  const store = openStore(urlWith('pass:word@1'), { timeoutMs: 500 })
+  await expect(store.sessions.enter('x', undefined, 1)).rejects.toMatchObject({
     code: 'ERR_STORE_DOWN',
-    message: expect.stringContaining('permissions'),
+    message: expect.stringContaining('No connection to Redis: NOPERM'),
   })
-  expect(foreign.health()).toContain('permissions')
-  const wrong = openStore(`redis://portico:wrong@127.0.0.1:${server.port}`, { timeoutMs: 500 })
-  await expect(wrong.sessions.enter('x', undefined, 1)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
-  expect(wrong.health()).toContain('WRONGPASS')
-}, 60_000)
+  expect(store.health()).toContain('NOPERM')
+})
 
 test('the older major version of the client library works, too', async () => {
   const server = await startRedis()

@@ -1,5 +1,6 @@
 /** Adds events to a stream, with their questions. A batch that comes again is recognised; one of an earlier owner is refused. */
 
+import { MAX_PRODUCERS } from '../../store/stream-logs.ts'
 import { LOG, SESSION, script } from './script.ts'
 
 /**
@@ -123,7 +124,7 @@ end
 
 local marks = table.concat(added)
 table.insert(batches, 1, { producer, batch, time, first, marks })
-while #batches > 8 do table.remove(batches) end
+while #batches > ${MAX_PRODUCERS} do table.remove(batches) end
 redis.call('HSET', stream, 'batches', cmsgpack.pack(batches), 'bytes', bytes, 'count', count)
 if dropped then redis.call('HSET', stream, 'dropped', dropped) end
 

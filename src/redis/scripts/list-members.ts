@@ -3,7 +3,8 @@
 import { NOW, script } from './script.ts'
 
 /**
- * KEYS: topic. ARGV: cursor; '' to count. Returns the next cursor, '' after the last part, and members; or the number.
+ * KEYS: topic. ARGV: cursor, or ''. With a cursor it returns the next cursor, which is '' after the last part, and members. With '' it
+ * returns the number of all members.
  *
  * The cursor is an expiry, so another node can go on after a failover. Renewals only move members to later parts.
  */

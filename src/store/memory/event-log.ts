@@ -1,6 +1,6 @@
 /** The log of one stream in memory. */
 
-import type { Appended, AppendedBatch, Batch, EventsRead, LogBounds } from '../stream-logs.ts'
+import { type Appended, type AppendedBatch, type Batch, type EventsRead, type LogBounds, MAX_PRODUCERS } from '../stream-logs.ts'
 import { compare, following, type Position, positionOf, textOf } from './position.ts'
 
 interface LoggedEvent {
@@ -8,9 +8,6 @@ interface LoggedEvent {
   json: string
   coalesce: string | undefined
 }
-
-/** Producers of one stream whose last batch is remembered. Only the standing stream has more than a few. */
-const MAX_PRODUCERS = 8
 
 /** A text is kept with one byte for each character, or with two if one of them needs that. */
 const sizeOf = (json: string): number => (WIDE.test(json) ? json.length * 2 : json.length)

@@ -113,6 +113,16 @@ const addsBatchesOnce: StoreCheck = async (open) => {
   expectEqual('batches of two producers', both.sort(), [a, b].map((store) => JSON.stringify(store.replica.id)).sort())
 }
 
+/** A reply may be lost while many other replicas add to the same stream. */
+const addsBatchesOnceAmongOthers: StoreCheck = async (open) => {
+  const a = await open()
+  const sid = await newSession(a)
+  const batch = { n: 1, events: ['"mine"'] }
+  const { positions } = await append(a, sid, '0', batch)
+  for (let other = 0; other < 9; other++) await append(await open(), sid, '0', { n: 1, events: [String(other)] })
+  expectEqual('positions of a batch that is sent again after those of 9 others', (await append(a, sid, '0', batch)).positions, positions)
+}
+
 const coalesces: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
   const sid = await newSession(a)
@@ -259,6 +269,7 @@ export const streamChecks: StoreCheck[] = [
   limitsBytes,
   limitsBytesOfSessions,
   addsBatchesOnce,
+  addsBatchesOnceAmongOthers,
   coalesces,
   keepsUnreadChanges,
   keepsUnreadChangesApart,
