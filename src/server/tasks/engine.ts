@@ -58,7 +58,7 @@ export class TaskEngine {
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, { store, onChange, leaseMs })
-    this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
+    this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given, { of: 'tasks' })
     this.answers = new TaskAnswers({
       table: this.table,
       runs: this.#runs,
@@ -416,8 +416,8 @@ export class TaskEngine {
       if (await table.renew(task, table.leaseEnd())) running.renewedAt = startedAt
       else await this.#follow(running)
     } catch (error) {
-      // The handler must stop before another process takes the task over.
-      if (table.since(running.renewedAt) >= table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
+      // The handler must stop before another process takes the task over. An outcome is kept, because it may still be stored.
+      if (!running.outcome && table.since(running.renewedAt) >= table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
       throw error
     }
   }
