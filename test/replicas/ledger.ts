@@ -90,11 +90,16 @@ export class Ledger {
     if (!isOverloaded) expect(this.longestWaitMs, 'ms: longest wait').toBeLessThanOrEqual(boundMs)
   }
 
-  /** Also counts accepted events that were never delivered as lost. */
+  /** Also counts accepted events that were never delivered as lost, except those that `unreachable` counts. */
   faults({ accepted }: Pick<ReplicaGroup, 'accepted'>): Faults {
     let lost = this.#faults.lost
     for (const [run, number] of this.received) lost += Math.max(0, (accepted.get(run) ?? 0) - number)
     return { ...this.#faults, lost }
+  }
+
+  /** Accepted events whose clients cannot come back for them, because they never knew a position of the call. They sent it again. */
+  unreachable({ accepted }: Pick<ReplicaGroup, 'accepted'>): number {
+    return this.refusedRuns.reduce((sum, run) => sum + (accepted.get(run) ?? 0), 0)
   }
 
   /** Prints it, and writes it into the ledger of `npm run proof`. */
@@ -105,7 +110,10 @@ export class Ledger {
       'calls answered': answered,
       'calls ended with replica_lost or store_down': endedWithError,
       'calls refused or cut before their first event, sent again': refused,
-      ...(group.acceptedCount > 0 && { 'appends acknowledged': group.acceptedCount }),
+      ...(group.acceptedCount > 0 && {
+        'appends acknowledged': group.acceptedCount,
+        'appends acknowledged of calls cut before their first event': this.unreachable(group),
+      }),
       'events delivered': delivered,
       'streams resumed': resumed,
       'cursors refused with an error': cursorsRefused,
