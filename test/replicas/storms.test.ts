@@ -15,7 +15,7 @@ import { asking } from './asking-call.ts'
 import { counting } from './counted-call.ts'
 import { Ledger } from './ledger.ts'
 import { type LoadOptions, runCalls } from './load.ts'
-import { type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
+import { type Front, type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
 import { RETRY_MS, SILENCE_MS } from './resumed-call.ts'
 
 const SESSIONS = proofSize('SESSIONS', 0, 1000)
@@ -102,19 +102,23 @@ async function endAll(group: ReplicaGroup): Promise<void> {
   await Promise.all([...group.replicas].map((replica, i) => replica.end(i === 0 ? 'SIGKILL' : 'SIGTERM')))
 }
 
-longTest(
-  'no event is lost while replicas are killed at random and replaced',
-  async () => {
+longTest.each<{ behind: string; front: Front; isBalanced: boolean }>([
+  { behind: 'a balancer', front: 'random', isBalanced: false },
+  // A reload tells nginx of the new replicas. It finds out by itself which one is dead, and is told later.
+  { behind: 'nginx', front: 'nginx', isBalanced: true },
+])(
+  'no event is lost while replicas behind $behind are killed at random and replaced',
+  async ({ behind, front, isBalanced }) => {
     const redisServer = await startRedis()
     onTestFinished(() => redisServer.close())
-    const group = await startGroup({ redisUrl: redisServer.url, ...STORMY })
+    const group = await startGroup({ redisUrl: redisServer.url, front, ...STORMY })
     const ledger = await storm({
-      what: 'kill -9 of a replica every two seconds',
+      what: `kill -9 of a replica behind ${behind} every two seconds`,
       group,
       fault: async () => {
         const next = group.start()
         await sleep(2000)
-        await oneOf(group.replicas).end('SIGKILL')
+        await oneOf(group.replicas).end('SIGKILL', { isBalanced })
         await next
       },
       minFaults: 10,
