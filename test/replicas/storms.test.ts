@@ -14,14 +14,12 @@ import { until } from '../support/until.ts'
 import { asking } from './asking-call.ts'
 import { counting } from './counted-call.ts'
 import { Ledger } from './ledger.ts'
-import { type LoadOptions, runCalls } from './load.ts'
+import { type LoadOptions, pauseOf, runCalls } from './load.ts'
 import { type Front, type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
 import { RETRY_MS, SILENCE_MS } from './resumed-call.ts'
 
 const SESSIONS = proofSize('SESSIONS', 0, 1000)
 const EVENTS = proofSize('EVENTS', 0, 100_000)
-/** What two cores can do, with the clients and the balancer on the same machine. */
-const EVENTS_PER_SECOND = 1500
 const LEASE_MS = 5000
 /** Of commands to Redis. A replica finds out so late that a connection hangs. */
 const TIMEOUT_MS = 2000
@@ -64,7 +62,7 @@ interface Storm {
 
 const COUNTING: NonNullable<Storm['loads']> = STREAMABLE.map((version) => ({
   version,
-  call: counting({ to: 20, ms: Math.ceil((SESSIONS / EVENTS_PER_SECOND) * 1000) }),
+  call: counting({ to: 20, ms: pauseOf(SESSIONS) }),
 }))
 
 /** Puts load on a group until it was enough and enough faults have happened. */
