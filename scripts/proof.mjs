@@ -5,6 +5,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { ledgerOf } from './proof-ledger.mjs'
 import { countOf, readOptions, root, say, setUp } from './setup.mjs'
 
 const values = readOptions(
@@ -44,7 +45,8 @@ const { status } = spawnSync(process.execPath, [...vitest, ...files], {
   stdio: ['ignore', process.stderr, 'inherit'],
   env: { ...process.env, PORTICO_PROOF_FACTOR: String(factor), PORTICO_PROPERTY_SEED: propertySeed },
 })
-printLedger(JSON.parse(readFileSync(results, 'utf8')))
+console.log(`Counts of the long runs (${factor} times the usual number of runs, ${Math.round((Date.now() - began) / 1000)} s)`)
+for (const line of ledgerOf(JSON.parse(readFileSync(results, 'utf8')))) console.log(line)
 
 say('putting faults into the sources ...')
 const mutants = spawnSync(process.execPath, ['scripts/mutants.mjs', '--sample', values.sample, '--seed', values.seed], {
@@ -52,14 +54,3 @@ const mutants = spawnSync(process.execPath, ['scripts/mutants.mjs', '--sample', 
   stdio: 'inherit',
 })
 process.exitCode = status === 0 && mutants.status === 0 ? 0 : 1
-
-function printLedger({ testResults }) {
-  console.log(`Counts of the long runs (${factor} times the usual number of runs, ${Math.round((Date.now() - began) / 1000)} s)`)
-  for (const { assertionResults } of testResults) {
-    for (const { fullName, status, meta } of assertionResults) {
-      if (meta?.counted === undefined) continue
-      console.log(`${status === 'passed' ? 'ok    ' : 'FAILED'} ${fullName}`)
-      for (const [name, number] of Object.entries(meta.counted)) console.log(`         ${number.toLocaleString('en')} ${name}`)
-    }
-  }
-}

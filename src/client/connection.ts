@@ -12,7 +12,7 @@ import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
 import { type Verdict, type VerdictMemory, verdictMemory } from './dialect-memory.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { OpenLink } from './open-link.ts'
-import type { CallOptions, ConnectOptions } from './options.ts'
+import type { CallOptions, ConnectOptions, SentOptions } from './options.ts'
 import { OpenAgain, openDialect } from './probe.ts'
 import type { Settings } from './settings.ts'
 import { withTrace } from './trace.ts'
@@ -82,8 +82,8 @@ export class Connection {
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     const { telemetry } = this.#options
     if (!telemetry) return this.#request(method, params, options)
-    return telemetry({ method, params, ...this.#connected }, (trace) =>
-      this.#request(method, params, trace ? { ...options, trace } : options),
+    return telemetry({ method, params, ...this.#connected }, (trace, onSent) =>
+      this.#request(method, params, { ...options, ...(trace && { trace }), ...(onSent && { onSent }) }),
     )
   }
 
@@ -92,7 +92,7 @@ export class Connection {
     return { revision: this.dialect.revision.version, url: hasRemoteSessions ? key.replace(/\?.*/s, '') : undefined }
   }
 
-  #request(method: string, params: Params, options: CallOptions): Promise<Params> {
+  #request(method: string, params: Params, options: SentOptions): Promise<Params> {
     const { dialect } = this
     const traced = withTrace(options, this.#options.trace, this.#settings.onWarning)
     const sent = explainRefusal(method, dialect.request(method, params, traced), dialect.server)

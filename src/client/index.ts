@@ -3,7 +3,7 @@
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError } from '../protocol/errors.ts'
 export type { Link, LinkReceiver, Target } from '../protocol/interfaces/link.ts'
-export type { AroundRequest, ConnectedTo, OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
+export type { AroundRequest, ConnectedTo, OutgoingRequest, ReceivedRequest } from '../protocol/interfaces/telemetry.ts'
 export type { Implementation } from '../protocol/model/base.ts'
 export type { CompleteParams, Completion } from '../protocol/model/completion.ts'
 export type { ContentBlock } from '../protocol/model/content.ts'

@@ -11,7 +11,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { Link } from '../protocol/interfaces/link.ts'
 import type { MirroredParam } from '../protocol/model/param-headers.ts'
 import type { ClientLimits } from './limits.ts'
-import type { CallOptions } from './options.ts'
+import type { SentOptions } from './options.ts'
 import { Pacing } from './pacing.ts'
 import { PROGRESS_RATE, ProgressSink, progressTokenIn } from './progress-sink.ts'
 
@@ -138,7 +138,7 @@ export class OpenLink {
     method: string,
     params: Params,
     write: (id: Id, progressToken: Id | undefined) => string,
-    options: CallOptions,
+    options: SentOptions,
     read?: (result: Params) => Params,
   ): Promise<Params> {
     const { timeoutMs = this.#options.limits.timeoutMs, signal } = options
@@ -150,10 +150,11 @@ export class OpenLink {
     method: string,
     params: Params,
     write: (id: Id, progressToken: Id | undefined) => string,
-    options: CallOptions,
+    options: SentOptions,
     read: ((result: Params) => Params) | undefined,
   ): Promise<Params> {
     const id = this.#peer.takeId()
+    options.onSent?.(id)
     const isWatched = options.onProgress !== undefined || options.resetTimeoutOnProgress === true
     let json: string
     try {
@@ -174,7 +175,7 @@ export class OpenLink {
     method: string,
     params: Params,
     json: string,
-    options: CallOptions,
+    options: SentOptions,
     read: ((result: Params) => Params) | undefined,
   ): Promise<Params> {
     const { limits, mirrored } = this.#options

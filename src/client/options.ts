@@ -1,6 +1,7 @@
 /** The options of a connection and of a single request. */
 
 import type { Clock } from '../base/clock.ts'
+import type { Id } from '../jsonrpc/message.ts'
 import type { Members } from '../protocol/check-members.ts'
 import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../protocol/model/base.ts'
@@ -118,4 +119,10 @@ export interface CallOptions {
   trace?: TraceContext
   /** Sends the request even if its result is cached. Default: false. */
   isFresh?: boolean
+}
+
+/** The options of a request on its way to the link. */
+export interface SentOptions extends CallOptions {
+  /** Takes the id of each message that carries the request. */
+  onSent?(id: Id): void
 }

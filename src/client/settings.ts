@@ -7,6 +7,7 @@ import type { Params } from '../jsonrpc/message.ts'
 import { checkMembers } from '../protocol/check-members.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Change } from '../protocol/interfaces/replaceable-services.ts'
+import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import { checkExtensions } from '../protocol/model/extensions.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
@@ -42,6 +43,8 @@ export interface Settings {
   onLog(message: LogMessage): void
   onWarning(message: string): void
   onChange(change: Change): void
+  /** Around every answer to a question of the server, for traces and metrics. */
+  aroundAnswer: AroundRequest['answer']
   /** Whether calls may run as tasks. */
   hasTasks: boolean
   /** Takes notifications that the core does not know, and progress of tasks. */
@@ -79,6 +82,7 @@ export function settingsOf(options: ConnectOptions, { onTaskNotice, ...events }:
     cancelling: new Set(),
     capabilities: () => capabilitiesOf(answerer.answers, { ...(experimental && { experimental }), extensions }, hasTasks),
     logLevel: options.logLevel,
+    aroundAnswer: options.telemetry?.answer,
     hasTasks,
     onLog: options.onLog ?? (() => {}),
     onWarning: options.onWarning ?? (() => {}),

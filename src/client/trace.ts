@@ -2,13 +2,13 @@
 
 import { asText } from '../base/as-text.ts'
 import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/model/trace-context.ts'
-import type { CallOptions, TraceSource } from './options.ts'
+import type { SentOptions, TraceSource } from './options.ts'
 
 /**
  * The options of a call with trace context in `meta`: from the call's `trace`, otherwise from its metadata, otherwise from
  * the connection. Invalid values are dropped with a warning and never stop a call.
  */
-export function withTrace(options: CallOptions, source: TraceSource | undefined, onWarning: (message: string) => void): CallOptions {
+export function withTrace(options: SentOptions, source: TraceSource | undefined, onWarning: (message: string) => void): SentOptions {
   const { meta } = options
   const isInMeta = meta !== undefined && hasTrace(meta)
   if (!isInMeta && source === undefined && options.trace === undefined) return options

@@ -2,12 +2,14 @@
 
 import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { AroundAction, AroundRequest, ConnectedTo, HostTelemetry } from '../protocol/interfaces/telemetry.ts'
+import { runQuestion } from './incoming.ts'
 import { histogram, markFailed, tracer } from './operation.ts'
 import { failureOf, runOutgoing } from './outgoing.ts'
 
 /**
  * Makes a span of OpenTelemetry for every request of a client, measures its duration (`mcp.client.operation.duration`), and sends the
- * context of the span in `_meta`. It also measures how long sessions last (`mcp.client.session.duration`), in revisions that have sessions.
+ * context of the span in `_meta`. Every question of a server that the client answers has a span as well, whose parent is the span of the
+ * server (`mcp.server.operation.duration`). It also measures how long sessions last (`mcp.client.session.duration`), in revisions that have sessions.
  *
  * @example
  * import { clientTelemetry } from 'portico/opentelemetry'
@@ -15,7 +17,7 @@ import { failureOf, runOutgoing } from './outgoing.ts'
  * const client = await connect('https://example.com/mcp', { telemetry: clientTelemetry() })
  */
 export function clientTelemetry(): AroundRequest {
-  return Object.assign(aroundRequest, { session })
+  return Object.assign(aroundRequest, { session, answer: runQuestion })
 }
 
 const aroundRequest: AroundRequest = (request, send) => runOutgoing(request, send, placeOf(request.url))

@@ -1,10 +1,10 @@
 /** Requests that this side sends: those of a client, and the questions of a server. */
 
-import { type Attributes, context, propagation, SpanKind } from '@opentelemetry/api'
+import { type Attributes, context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
+import type { AroundRequest, OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import { operationOf } from './attributes.ts'
 import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
@@ -16,7 +16,7 @@ import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
  */
 export function runOutgoing(
   { method, params, revision }: OutgoingRequest,
-  send: (trace?: TraceContext) => Promise<Params>,
+  send: Parameters<AroundRequest>[1],
   place: Attributes = {},
 ): Promise<Params> {
   const operation = operationOf(method, params, revision)
@@ -28,7 +28,10 @@ export function runOutgoing(
     run: (inside) => {
       const carrier: TraceContext = {}
       propagation.inject(inside, carrier)
-      return send(Object.keys(carrier).length > 0 ? carrier : undefined)
+      // After several messages it is the id of the one that was answered.
+      return send(Object.keys(carrier).length > 0 ? carrier : undefined, (id) =>
+        trace.getSpan(inside)?.setAttribute('jsonrpc.request.id', String(id)),
+      )
     },
     failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
     failureOf,

@@ -1,12 +1,9 @@
 /** Spans and metrics of a server. */
 
-import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Params } from '../jsonrpc/message.ts'
-import { ERRORS, McpError } from '../protocol/errors.ts'
 import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
-import { operationOf } from './attributes.ts'
-import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
+import { runRequest } from './incoming.ts'
 import { runOutgoing } from './outgoing.ts'
 
 /** The part of a request of a server that is used. It is that of middleware. */
@@ -40,37 +37,6 @@ export function serverTelemetry(): ServerTelemetry {
   return Object.assign(aroundCall, { question })
 }
 
-function aroundCall(call: ServedCall, next: () => Promise<Params>): Promise<Params> {
-  const { method, params, caller, isKnown } = call
-  const operation = operationOf(method, params, caller.revision, isKnown)
-  operation.detail['jsonrpc.request.id'] = String(call.id)
-  const ambient = context.active()
-  const parent = call.trace ? propagation.extract(ambient, call.trace) : ambient
-  // A span of the transport is not the parent then. A link keeps the connection to it.
-  const transport = trace.getSpanContext(ambient)
-  const links = transport && trace.getSpanContext(parent)?.spanId !== transport.spanId ? [{ context: transport }] : []
-  return runOperation({
-    kind: SpanKind.SERVER,
-    operation,
-    parent,
-    links,
-    run: () => next(),
-    failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
-    failureOf: (error) => failureOf(error, call),
-  })
+function aroundCall({ id, method, params, isKnown, caller, trace }: ServedCall, next: () => Promise<Params>): Promise<Params> {
+  return runRequest({ id, method, params, revision: caller.revision, trace }, isKnown, next)
 }
-
-function failureOf(error: unknown, { method }: ServedCall): Failure {
-  if (error instanceof McpError && 'isForPeer' in ERRORS[error.code]) {
-    const { rpc } = ERRORS[error.code]
-    return { type: String(rpc), code: rpc, message: error.message }
-  }
-  const exception = error instanceof Error ? { exception: error } : {}
-  // The client gets the failure of a tool as a result.
-  if (method === 'tools/call') return isMeant(error) ? { ...TOOL_ERROR, message: error.message } : { ...TOOL_ERROR, ...exception }
-  const { rpc } = ERRORS.ERR_INTERNAL
-  return { type: String(rpc), code: rpc, ...exception }
-}
-
-/** Errors that authors throw on purpose need no stack. */
-const isMeant = (error: unknown): error is Error => error instanceof Error && ['ToolError', 'Declined', 'Cancelled'].includes(error.name)

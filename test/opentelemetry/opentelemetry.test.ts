@@ -9,7 +9,17 @@ import { createHost } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
 import { clientTelemetry, hostTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
-import { createServer, form, McpError, type Question, rootList, type Server, sampling, ToolError } from '../../src/server/index.ts'
+import {
+  createServer,
+  Declined,
+  form,
+  McpError,
+  type Question,
+  rootList,
+  type Server,
+  sampling,
+  ToolError,
+} from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { askModern, callTool, type HttpSession, openSession, serve } from '../support/http-service.ts'
 import type { Message } from '../support/raw-channel.ts'
@@ -57,6 +67,16 @@ function tracedServer(): Server {
   return server
 }
 
+/** A server that asks for a name. */
+function greeter(): Server {
+  const server = tracedServer()
+  server.tool('greet', {}, async (_args, ctx) => {
+    await ctx.ask({ name: form('Your name?', { type: 'object', properties: {} }) })
+    return 'greeted'
+  })
+  return server
+}
+
 const spans = (kind?: SpanKind): ReadableSpan[] => exporter.getFinishedSpans().filter((span) => kind === undefined || span.kind === kind)
 const named = (name: string, kind?: SpanKind): ReadableSpan => {
   const found = spans(kind).find((span) => span.name === name)
@@ -91,6 +111,7 @@ describe.each([undefined, '2025-11-25'])('over HTTP, revision %s', (revision) =>
     expect(served.attributes).toMatchObject({ ...common, 'jsonrpc.request.id': expect.any(String) })
     expect(sent.attributes).toMatchObject({
       ...common,
+      'jsonrpc.request.id': served.attributes['jsonrpc.request.id'],
       'network.transport': 'tcp',
       'server.address': '127.0.0.1',
       'server.port': Number(new URL(url).port),
@@ -192,7 +213,8 @@ describe('questions of a server', () => {
       expect(question.method).toBe(method)
       const [served, sent, after] = [named(`tools/call ${method.replace('/', '.')}`), named(method, SpanKind.CLIENT), named('after')]
       expect([sent, after].map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(Array(2).fill(served.spanContext().spanId))
-      expect(sent.attributes).toEqual({ 'mcp.method.name': method, 'mcp.protocol.version': revision })
+      const common = { 'mcp.method.name': method, 'mcp.protocol.version': revision }
+      expect(sent.attributes).toEqual({ ...common, 'jsonrpc.request.id': String(question.id) })
       const { traceId, spanId } = sent.spanContext()
       expect(question.params._meta).toEqual({ traceparent: `00-${traceId}-${spanId}-01` })
     }
@@ -223,6 +245,16 @@ describe('questions of a server', () => {
 })
 
 describe('a client', () => {
+  it('tells the id of the last message of a call in rounds', async () => {
+    const { url } = await serve(greeter())
+    await using client = await connect(url, { telemetry: clientTelemetry(), answer: { elicit: () => ({ action: 'decline' as const }) } })
+    await client.call('greet')
+    const served = spans(SpanKind.SERVER).filter(({ name }) => name === 'tools/call greet')
+    expect(served.length).toBe(2)
+    const sent = named('tools/call greet', SpanKind.CLIENT)
+    expect(sent.attributes['jsonrpc.request.id']).toBe(served[1]?.attributes['jsonrpc.request.id'])
+  })
+
   it('marks its spans with the errors of the server and its own', async () => {
     const { url } = await serve(tracedServer())
     const client = await connect(url, { telemetry: clientTelemetry() })
@@ -234,6 +266,69 @@ describe('a client', () => {
       .filter(({ status }) => status.code === SpanStatusCode.ERROR)
       .map(({ attributes }) => attributes['error.type'])
     expect(types).toEqual(['tool_error', '-32602'])
+  })
+})
+
+describe('a client that answers', () => {
+  it.each(['2025-06-18', '2025-11-25'])('has a span inside of that of the question, revision %s', async (revision) => {
+    const { url } = await serve(greeter())
+    const elicit = (): { action: 'decline' } => {
+      tracer.startSpan('person').end()
+      return { action: 'decline' }
+    }
+    await using client = await connect(url, { revisions: [revision], telemetry: clientTelemetry(), answer: { elicit } })
+    expect((await client.call('greet')).content).toMatchObject([{ text: 'greeted' }])
+    const method = 'elicitation/create'
+    const [asked, answered, person] = [named(method, SpanKind.CLIENT), named(method, SpanKind.SERVER), named('person')]
+    expect(answered.parentSpanContext?.spanId).toBe(asked.spanContext().spanId)
+    expect(person.parentSpanContext?.spanId).toBe(answered.spanContext().spanId)
+    const call = spans().filter(({ name }) => name === 'tools/call greet')
+    expect(call.map(({ kind }) => kind).sort()).toEqual([SpanKind.SERVER, SpanKind.CLIENT])
+    expect(new Set([...call, asked, answered, person].map((span) => span.spanContext().traceId)).size).toBe(1)
+    expect(answered.attributes).toEqual({
+      'mcp.method.name': method,
+      'mcp.protocol.version': revision,
+      'jsonrpc.request.id': asked.attributes['jsonrpc.request.id'],
+    })
+    expect(answered.status.code).toBe(SpanStatusCode.UNSET)
+  })
+
+  it('marks what it refuses, without what the person typed', async () => {
+    const server = tracedServer()
+    const typed = form('Age?', { type: 'object', properties: { age: { type: 'number' } } })
+    const message = sampling({ messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 1 })
+    server.tool('ask', {}, async (_args, ctx) => {
+      await ctx.ask({ typed }).catch(() => {})
+      await ctx.ask({ message }).catch(() => {})
+      return 'asked'
+    })
+    const { url } = await serve(server)
+    const answer = {
+      elicit: () => ({ action: 'accept' as const, content: { age: 'typed-in' } }),
+      sample: () => {
+        throw new Declined('The person said no')
+      },
+    }
+    await using client = await connect(url, { revisions: ['2025-11-25'], telemetry: clientTelemetry(), answer })
+    await client.call('ask')
+    const [elicited, sampled] = [named('elicitation/create', SpanKind.SERVER), named('sampling/createMessage', SpanKind.SERVER)]
+    expect(elicited.attributes).toMatchObject({ 'error.type': '-32603', 'rpc.response.status_code': '-32603' })
+    expect([elicited.status, elicited.events]).toEqual([{ code: SpanStatusCode.ERROR }, []])
+    expect(sampled.attributes).toMatchObject({ 'error.type': '-1', 'rpc.response.status_code': '-1' })
+    expect(sampled.status).toEqual({ code: SpanStatusCode.ERROR, message: 'The person said no' })
+  })
+
+  it('joins them without HTTP as well, and answers without telemetry', async () => {
+    const server = tracedServer()
+    server.tool('where', {}, async (_args, ctx) => JSON.stringify(await ctx.ask({ answer: rootList() })))
+    for (const telemetry of [clientTelemetry(), undefined]) {
+      exporter.reset()
+      await using client = await connect(server, { revisions: ['2025-11-25'], answer: { roots: [] }, ...(telemetry && { telemetry }) })
+      expect((await client.call('where')).content).toMatchObject([{ text: expect.stringContaining('roots') }])
+      const answered = spans(SpanKind.SERVER).filter(({ name }) => name === 'roots/list')
+      const [asked] = spans(SpanKind.CLIENT).filter(({ name }) => name === 'roots/list')
+      expect(answered.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(telemetry ? [asked?.spanContext().spanId] : [])
+    }
   })
 })
 

@@ -53,3 +53,13 @@ test.each<[string, (method: string, response: ServerResponse) => void]>([
   expect([ledger.sent, ledger.answered, ledger.refused]).toEqual([1, 0, 0])
   expect(ledger.longestWaitMs).toBeGreaterThanOrEqual(HUNG_MS)
 })
+
+test('events of a call that was cut before its first event are counted, but not as lost', () => {
+  const ledger = new Ledger()
+  ledger.refuse('cut', undefined)
+  ledger.refuse('refused', undefined)
+  ledger.received.set('resumed', 4)
+  const group = { accepted: new Map(Object.entries({ cut: 3, resumed: 5 })) }
+  expect(ledger.unreachable(group)).toBe(3)
+  expect(ledger.faults(group)).toEqual({ lost: 1, duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
+})

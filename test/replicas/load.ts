@@ -18,6 +18,12 @@ const MAX_RETRY_MS = 1000
 /** Small, so that opening is no storm of its own. */
 const OPENED_AT_ONCE = 5
 
+/** What two cores can do, with the clients and the balancer on the same machine. */
+const EVENTS_PER_SECOND = 1500
+
+/** Milliseconds between the events of a call if so many sessions call at the same time. */
+export const pauseOf = (sessions: number): number => Math.ceil((sessions / EVENTS_PER_SECOND) * 1000)
+
 export interface LoadOptions {
   version: string
   sessions: number

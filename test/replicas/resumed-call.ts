@@ -7,7 +7,7 @@ import type { Message } from '../support/raw-channel.ts'
 import type { Ledger } from './ledger.ts'
 
 /** A client takes a stream without any sign of life for dead after this time, and resumes it. Replicas send one every half second. */
-const SILENCE_MS = 3000
+export const SILENCE_MS = 3000
 /** How much too early a timer may fire. */
 const TIMER_MS = 5
 export const RETRY_MS = 50

@@ -14,16 +14,17 @@ import { until } from '../support/until.ts'
 import { asking } from './asking-call.ts'
 import { counting } from './counted-call.ts'
 import { Ledger } from './ledger.ts'
-import { type LoadOptions, runCalls } from './load.ts'
-import { type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
+import { type LoadOptions, pauseOf, runCalls } from './load.ts'
+import { type Front, type ReplicaGroup, type ReplicaProcess, startGroup } from './replica-group.ts'
+import { RETRY_MS, SILENCE_MS } from './resumed-call.ts'
 
 const SESSIONS = proofSize('SESSIONS', 0, 1000)
 const EVENTS = proofSize('EVENTS', 0, 100_000)
-/** What two cores can do, with the clients and the balancer on the same machine. */
-const EVENTS_PER_SECOND = 1500
 const LEASE_MS = 5000
+/** Of commands to Redis. A replica finds out so late that a connection hangs. */
+const TIMEOUT_MS = 2000
 /** Sessions end two minutes after the run, so that the test sees that nothing is left. Clients of a busy machine wait less than that. */
-const STORMY = { leaseMs: LEASE_MS, timeoutMs: 2000, limits: { sessionIdleMs: 120_000, keepAliveMs: 500 } }
+const STORMY = { leaseMs: LEASE_MS, timeoutMs: TIMEOUT_MS, limits: { sessionIdleMs: 120_000, keepAliveMs: 500 } }
 const HOUR = 3_600_000
 /** After the end of a lease, as the documentation promises. */
 const AFTER_LEASE_MS = 2000
@@ -32,6 +33,14 @@ const AFTER_LEASE_MS = 2000
  * dies every two seconds or more, so each further death has a chance below 1 in 5. A fourth in a row would be one in a thousand kills.
  */
 const FURTHER_DEATHS = 3
+/** Until a replica is connected to Redis again, once that can be reached: the longest pause between two attempts. */
+const CONNECTING_MS = 1000
+/** Until the events of a call go on, or it ends, when Redis is there again: leases may have ended, and clients come back to silent streams. */
+const AFTER_OUTAGE_MS = CONNECTING_MS + LEASE_MS + AFTER_LEASE_MS + SILENCE_MS + RETRY_MS
+/** How long the network loses what passes. */
+const NETWORK_FAULT_MS = 300
+/** A cluster has another primary by then. If not, the old one comes back. The nodes count a silent one as failed after a second. */
+const FAILOVER_MS = 6000
 /** How long a replica is stopped. */
 const STOPPED_MS = LEASE_MS + 3000
 /** The longest time that a person takes to answer. */
@@ -53,7 +62,7 @@ interface Storm {
 
 const COUNTING: NonNullable<Storm['loads']> = STREAMABLE.map((version) => ({
   version,
-  call: counting({ to: 20, ms: Math.ceil((SESSIONS / EVENTS_PER_SECOND) * 1000) }),
+  call: counting({ to: 20, ms: pauseOf(SESSIONS) }),
 }))
 
 /** Puts load on a group until it was enough and enough faults have happened. */
@@ -91,19 +100,23 @@ async function endAll(group: ReplicaGroup): Promise<void> {
   await Promise.all([...group.replicas].map((replica, i) => replica.end(i === 0 ? 'SIGKILL' : 'SIGTERM')))
 }
 
-longTest(
-  'no event is lost while replicas are killed at random and replaced',
-  async () => {
+longTest.each<{ behind: string; front: Front; isBalanced: boolean }>([
+  { behind: 'a balancer', front: 'random', isBalanced: false },
+  // A reload tells nginx of the new replicas. It finds out by itself which one is dead, and is told later.
+  { behind: 'nginx', front: 'nginx', isBalanced: true },
+])(
+  'no event is lost while replicas behind $behind are killed at random and replaced',
+  async ({ behind, front, isBalanced }) => {
     const redisServer = await startRedis()
     onTestFinished(() => redisServer.close())
-    const group = await startGroup({ redisUrl: redisServer.url, ...STORMY })
+    const group = await startGroup({ redisUrl: redisServer.url, front, ...STORMY })
     const ledger = await storm({
-      what: 'kill -9 of a replica every two seconds',
+      what: `kill -9 of a replica behind ${behind} every two seconds`,
       group,
       fault: async () => {
         const next = group.start()
         await sleep(2000)
-        await oneOf(group.replicas).end('SIGKILL')
+        await oneOf(group.replicas).end('SIGKILL', { isBalanced })
         await next
       },
       minFaults: 10,
@@ -211,6 +224,7 @@ longTest.each([
     const { lost, ...others } = ledger.faults(group)
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
     if (isLossless) expect([lost, ledger.cursorsRefused, ledger.sessionsLost]).toEqual([0, 0, 0])
+    ledger.checkLongestWait(Math.max(...down) + AFTER_OUTAGE_MS)
     await endAll(group)
     await until(async () => (await redisServer.scan()).length === 0, 600_000)
   },
@@ -233,7 +247,7 @@ longTest(
       group,
       fault: async (n) => {
         faults[n % faults.length]?.()
-        await sleep(300)
+        await sleep(NETWORK_FAULT_MS)
         proxy.heal()
         await sleep(2500)
         proxy.delay(0)
@@ -242,6 +256,8 @@ longTest(
     })
     expect(ledger.faults(group)).toEqual(NO_FAULTS)
     expect(ledger.cursorsRefused + ledger.sessionsLost).toBe(0)
+    // The next fault comes before a lease ends, so it may meet the replica that takes over.
+    ledger.checkLongestWait(2 * (NETWORK_FAULT_MS + TIMEOUT_MS) + AFTER_OUTAGE_MS)
     await endAll(group)
     await until(async () => (await redisServer.scan()).length === 0, 600_000)
   },
@@ -260,7 +276,7 @@ longTest(
       fault: async (n) => {
         const primary = await cluster.primaryOf(`{key${n}}`)
         await primary.stop('SIGKILL')
-        await sleep(6000)
+        await sleep(FAILOVER_MS)
         // It comes back as the replica of the node that took its place.
         await primary.start()
         await sleep(6000)
@@ -269,6 +285,7 @@ longTest(
     })
     const { lost: _counted, ...others } = ledger.faults(group)
     expect(others).toEqual({ duplicated: 0, reordered: 0, hung: 0, foreign: 0 })
+    ledger.checkLongestWait(FAILOVER_MS + AFTER_OUTAGE_MS)
     await endAll(group)
     await until(async () => (await cluster.scan()).length === 0, 600_000)
   },

@@ -1,11 +1,13 @@
 /** What tests share that run longer, and tell what they counted, under `npm run proof`. */
 
-import { TestRunner } from 'vitest'
+import { type TaskMeta, TestRunner } from 'vitest'
 
 declare module 'vitest' {
   interface TaskMeta {
     /** Numbers for the ledger of `npm run proof`. */
     counted?: Record<string, number>
+    /** What this run could not prove, and why. */
+    notProved?: string[]
   }
 }
 
@@ -29,9 +31,20 @@ export function proofSize(name: string, usual: number, full: number): number {
  * counted({ connections: 4000, 'slots not given back': 0 })
  */
 export function counted(numbers: Record<string, number>): void {
-  const current = TestRunner.getCurrentTest()
-  if (current === undefined) throw new Error('counted() must be called inside a test')
-  const ledger = { ...current.meta.counted }
+  const meta = currentMeta('counted')
+  const ledger = { ...meta.counted }
   for (const [name, number] of Object.entries(numbers)) ledger[name] = (ledger[name] ?? 0) + number
-  current.meta.counted = ledger
+  meta.counted = ledger
+}
+
+/** Says in the ledger what this run could not check, and why. The test does not fail, and `npm run proof` does not call it ok. */
+export function notProved(what: string): void {
+  const meta = currentMeta('notProved')
+  meta.notProved = [...(meta.notProved ?? []), what]
+}
+
+function currentMeta(caller: string): TaskMeta {
+  const current = TestRunner.getCurrentTest()
+  if (current === undefined) throw new Error(`${caller}() must be called inside a test`)
+  return current.meta
 }

@@ -11,7 +11,7 @@ import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import type { CallOptions } from '../options.ts'
+import type { SentOptions } from '../options.ts'
 
 /** How a server describes itself. Not verified. */
 export interface ServerDescription {
@@ -25,7 +25,7 @@ export interface ClientDialect {
   readonly revision: Revision
   readonly server: ServerDescription
   /** Sends a request. Resolves with the complete result, after any number of rounds. */
-  request(method: string, params: Params, options: CallOptions): Promise<Params>
+  request(method: string, params: Params, options: SentOptions): Promise<Params>
   setLogLevel(level: LogLevel): Promise<void>
   /** Subscribes to exactly these changes. Resolves when the server has agreed. */
   listenTo(filter: SubscriptionFilter): Promise<void>

@@ -15,17 +15,20 @@ import type { ClientCapabilities, ServerCapabilities } from '../../protocol/mode
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
 import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import { relatedTask } from '../../protocol/model/tasks.ts'
+import { readTrace } from '../../protocol/model/trace-context.ts'
 import { describeRevisions, revisionAnswered } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { OpenLink } from '../open-link.ts'
-import type { CallOptions } from '../options.ts'
+import type { CallOptions, SentOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { TaskReceiver } from '../tasks/task-receiver.ts'
 import { type ClientDialect, changeIn, checkSendable, type ServerDescription } from './dialect.ts'
 
 /** A reason longer than this is cut: it is only shown and logged. */
 const MAX_REASON_CHARS = 1000
+
+type AnswerQuestion = (signal: AbortSignal) => Promise<Params>
 
 export class ClientSession implements ClientDialect {
   readonly revision: Revision
@@ -76,7 +79,7 @@ export class ClientSession implements ClientDialect {
     return session
   }
 
-  request(method: string, params: Params, options: CallOptions): Promise<Params> {
+  request(method: string, params: Params, options: SentOptions): Promise<Params> {
     const unsendable = checkSendable(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
     const { answerer, pageVisits, limits, deadlines, over } = this.#settings
@@ -88,7 +91,7 @@ export class ClientSession implements ClientDialect {
     return pageVisits.through(() => this.#send(method, params, options), answerer, visit)
   }
 
-  #send(method: string, params: Params, options: CallOptions): Promise<Params> {
+  #send(method: string, params: Params, options: SentOptions): Promise<Params> {
     const fitted = this.revision.downgradeParams(method, params)
     return this.#openLink.request(
       method,
@@ -160,7 +163,7 @@ export class ClientSession implements ClientDialect {
     const params = isForm ? given : this.revision.downgradeParams(exchange.method, given)
     const request = { method: exchange.method, params } as InputRequest
     const task = relatedTask(exchange.params)
-    const run = async (signal: AbortSignal): Promise<Params> => {
+    const answer = async (signal: AbortSignal): Promise<Params> => {
       const result = await this.#settings.answerer.answer(request, {
         server: this.server.info.name,
         signal,
@@ -168,12 +171,19 @@ export class ClientSession implements ClientDialect {
       })
       return isForm ? result : this.revision.downgradeResult(exchange.method, result)
     }
+    const { aroundAnswer } = this.#settings
+    const run = aroundAnswer ? this.#traced(exchange, aroundAnswer, answer) : answer
     if (wish !== undefined && this.#declared.tasks && exchange.method !== 'roots/list')
       return this.#received((receiver) => receiver.create(exchange, wish, run))
     run(exchange.signal).then(
       (result) => exchange.answer(result),
       (error: unknown) => exchange.fail(this.#errorOf(error)),
     )
+  }
+
+  #traced({ id, method, params = {} }: Exchange, around: NonNullable<Settings['aroundAnswer']>, answer: AnswerQuestion): AnswerQuestion {
+    const trace = isObject(params._meta) ? readTrace(params._meta) : undefined
+    return (signal) => around({ id, method, params, revision: this.revision.version, trace }, () => answer(signal))
   }
 
   /** The code for requests of the server that run as tasks is loaded with the first of them. */

@@ -12,7 +12,7 @@ import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/model
 import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { OpenLink } from '../open-link.ts'
-import type { CallOptions } from '../options.ts'
+import type { SentOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import { type ClientDialect, changeIn, checkResultType, checkSendable, mayPass, type ServerDescription, serverInfoIn } from './dialect.ts'
@@ -43,7 +43,7 @@ export class ClientStateless implements ClientDialect {
     openLink.version = revision.version
   }
 
-  request(method: string, params: Params, options: CallOptions): Promise<Params> {
+  request(method: string, params: Params, options: SentOptions): Promise<Params> {
     const unsendable = checkSendable(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
     const first = this.#send(method, params, options)
@@ -89,7 +89,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   /** Runs rounds if the first result asks for input. */
-  async #answering(method: string, first: Promise<Params>, params: Params, options: CallOptions): Promise<Params> {
+  async #answering(method: string, first: Promise<Params>, params: Params, options: SentOptions): Promise<Params> {
     const result = await first
     if (result.resultType === 'complete' || result.resultType === undefined) return result
     const { answerer, over } = this.#settings
@@ -99,7 +99,7 @@ export class ClientStateless implements ClientDialect {
     return runRounds(method, result, send, answerer, asking)
   }
 
-  #send(method: string, params: Params, options: CallOptions): Promise<Params> {
+  #send(method: string, params: Params, options: SentOptions): Promise<Params> {
     const write = (id: Id, token: Id | undefined): string => this.#withMeta(id, method, params, token, options.meta)
     return this.#openLink.request(method, params, write, options, (result) => this.#read(method, result))
   }

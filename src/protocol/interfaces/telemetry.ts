@@ -1,6 +1,6 @@
 /** The interface between Portico and a library for traces and metrics. `portico/opentelemetry` implements it. */
 
-import type { Params } from '../../jsonrpc/message.ts'
+import type { Id, Params } from '../../jsonrpc/message.ts'
 import type { TraceContext } from '../model/trace-context.ts'
 
 /** What a client is connected to. */
@@ -17,9 +17,23 @@ export interface OutgoingRequest extends ConnectedTo {
   readonly params: Params
 }
 
+/** A request that is about to be answered. At a client it is a question of the server. */
+export interface ReceivedRequest {
+  readonly id: Id
+  readonly method: string
+  readonly params: Params
+  /** The protocol revision of the connection. */
+  readonly revision: string
+  /** The trace of its sender. */
+  readonly trace: TraceContext | undefined
+}
+
 /** A function around every request of a client. It sends the request with the trace context that the server gets. */
 export interface AroundRequest {
-  (request: OutgoingRequest, send: (trace?: TraceContext) => Promise<Params>): Promise<Params>
+  /** `send` calls `onSent` with the id of each message that carries the request: a round of questions or a new session sends it again. */
+  (request: OutgoingRequest, send: (trace?: TraceContext, onSent?: (id: Id) => void) => Promise<Params>): Promise<Params>
+  /** Around every answer to a question of the server. */
+  answer?(question: ReceivedRequest, answer: () => Promise<Params>): Promise<Params>
   /** Called when a session begins. The function that it returns is called when the session ends, with an error if one ended it. */
   session?(connected: ConnectedTo): (error?: Error) => void
 }

@@ -3,7 +3,7 @@
 import { randomId } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
 import type { JsonRpcEndpoint } from '../../jsonrpc/json-rpc-endpoint.ts'
-import type { Params } from '../../jsonrpc/message.ts'
+import type { Id, Params } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
@@ -307,11 +307,12 @@ export class Session implements Dialect {
     const isNewPage = !isSent && question.request.method === 'elicitation/create' && question.request.params.mode === 'url'
     const params = isNewPage ? await this.#withId(question) : (question.request.params as Params | undefined)
     const timeoutMs = question.until ? Number.POSITIVE_INFINITY : serverState.limits.askTimeoutMs
-    const ask = (trace?: TraceContext): Promise<Params> => {
+    const ask = (trace?: TraceContext, onSent?: (id: Id) => void): Promise<Params> => {
       const traced = trace ? { ...params, _meta: { ...(params?._meta as Params | undefined), ...trace } } : params
       const fitted = traced && this.revision.downgradeParams(method, traced)
       const named = given ?? call.exchange.outlet.questionId?.()
       const id = named ?? peer.takeId()
+      onSent?.(id)
       return peer.request(id, method, requestJson(id, method, fitted), {
         write: isSent ? () => {} : (json) => void call.exchange.push(json, named),
         signal: question.until ?? call.exchange.signal,

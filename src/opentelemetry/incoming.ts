@@ -1,0 +1,66 @@
+/** Requests that this side answers: those that a server gets, and the questions that a client answers. */
+
+import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import type { Params } from '../jsonrpc/message.ts'
+import { Declined, ERRORS, McpError } from '../protocol/errors.ts'
+import type { ReceivedRequest } from '../protocol/interfaces/telemetry.ts'
+import { operationOf } from './attributes.ts'
+import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
+
+/** Answers a request of a client inside of a span. The parent is the span of the sender. */
+export function runRequest(request: ReceivedRequest, isKnown: boolean, answer: () => Promise<Params>): Promise<Params> {
+  return runIncoming(request, isKnown, answer, (error) => failureOf(error, request.method))
+}
+
+/** Answers a question of a server inside of a span. */
+export function runQuestion(question: ReceivedRequest, answer: () => Promise<Params>): Promise<Params> {
+  return runIncoming(question, true, answer, refusalOf)
+}
+
+function runIncoming(
+  request: ReceivedRequest,
+  isKnown: boolean,
+  answer: () => Promise<Params>,
+  failure: (error: unknown) => Failure,
+): Promise<Params> {
+  const operation = operationOf(request.method, request.params, request.revision, isKnown)
+  operation.detail['jsonrpc.request.id'] = String(request.id)
+  const ambient = context.active()
+  const parent = request.trace ? propagation.extract(ambient, request.trace) : ambient
+  // A span of the transport is not the parent then. A link keeps the connection to it.
+  const transport = trace.getSpanContext(ambient)
+  const links = transport && trace.getSpanContext(parent)?.spanId !== transport.spanId ? [{ context: transport }] : []
+  return runOperation({
+    kind: SpanKind.SERVER,
+    operation,
+    parent,
+    links,
+    run: () => answer(),
+    failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
+    failureOf: failure,
+  })
+}
+
+function failureOf(error: unknown, method: string): Failure {
+  if (error instanceof McpError && 'isForPeer' in ERRORS[error.code]) {
+    const { rpc } = ERRORS[error.code]
+    return { type: String(rpc), code: rpc, message: error.message }
+  }
+  const exception = error instanceof Error ? { exception: error } : {}
+  // The client gets the failure of a tool as a result.
+  if (method === 'tools/call') return isMeant(error) ? { ...TOOL_ERROR, message: error.message } : { ...TOOL_ERROR, ...exception }
+  const { rpc } = ERRORS.ERR_INTERNAL
+  return { type: String(rpc), code: rpc, ...exception }
+}
+
+/** Errors that authors throw on purpose need no stack. */
+const isMeant = (error: unknown): error is Error => error instanceof Error && ['ToolError', 'Declined', 'Cancelled'].includes(error.name)
+
+/** What the server gets, as `ClientSession` maps it. */
+function refusalOf(error: unknown): Failure {
+  if (error instanceof Declined) return { type: '-1', code: -1, message: error.message }
+  // Its text may contain what the person typed.
+  if (error instanceof McpError && error.code === 'ERR_ANSWER_INVALID')
+    return { type: String(ERRORS.ERR_INTERNAL.rpc), code: ERRORS.ERR_INTERNAL.rpc }
+  return failureOf(error, '')
+}
