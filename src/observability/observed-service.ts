@@ -1,7 +1,9 @@
 /** A server whose requests are recorded, on any transport. */
 
-import { callObserver } from '../base/call-observer.ts'
+import { asText } from '../base/as-text.ts'
+import { callObserver, callSafely } from '../base/call-observer.ts'
 import { isObject } from '../base/json.ts'
+import { reportError } from '../base/report-error.ts'
 import type { KeptText } from '../jsonrpc/kept-text.ts'
 import type { Incoming, Params, RequestMessage } from '../jsonrpc/message.ts'
 import type { Arrival, Outlet } from '../jsonrpc/outlet.ts'
@@ -133,6 +135,10 @@ class ObservedOutlet implements Outlet {
 
   answer(json: string, errorCode?: number, retryAfterS?: number): void {
     this.#outlet.answer(json, errorCode, retryAfterS)
+    recordSafely(() => this.#recordAnswer(json, errorCode))
+  }
+
+  #recordAnswer(json: string, errorCode: number | undefined): void {
     const [only] = this.#requests
     const { cause } = this.#conversation
     // A transport that may not answer any more has written an error in place of the answer.
@@ -146,12 +152,16 @@ class ObservedOutlet implements Outlet {
     else this.#outlet.answer(head + kept.text + tail)
     const bytes = head.length + kept.bytes.length + tail.length
     const { cause } = this.#conversation
-    for (const request of this.#requests) this.#record(request, cause ? endedBy(cause) : OK, bytes)
+    recordSafely(() => this.#recordAll(cause ? endedBy(cause) : OK, bytes))
   }
 
   drop(): void {
     this.#outlet.drop()
-    for (const request of this.#requests) this.#record(request, endedBy(this.#conversation.cause), 0)
+    recordSafely(() => this.#recordAll(endedBy(this.#conversation.cause), 0))
+  }
+
+  #recordAll(ending: Ending, bytes: number): void {
+    for (const request of this.#requests) this.#record(request, ending, bytes)
   }
 
   /** A request of the batch without an answer was ended. The answer may also be one error for the whole batch. */
@@ -191,10 +201,14 @@ class ObservedOutlet implements Outlet {
       durationMs: performance.now() - this.#startedAt,
       requestBytes: arrival?.bytes,
       responseBytes,
-      traceId: meta?.traceparent === undefined ? undefined : TRACE_ID.exec(String(meta.traceparent))?.[1],
+      traceId: typeof meta?.traceparent === 'string' ? TRACE_ID.exec(meta.traceparent)?.[1] : undefined,
     })
   }
 }
+
+/** A record that cannot be made must not change what the client gets. */
+const recordSafely = (record: () => void): void =>
+  callSafely(record, (fault) => reportError('portico: a request could not be recorded:', fault))
 
 const NO_PARAMS: Params = Object.freeze({})
 
@@ -214,7 +228,7 @@ function describeClient(info: unknown): string | undefined {
   if (!isObject(info) || typeof info.name !== 'string') return undefined
   const { name, version: release } = info
   if (name !== lastClient.name || release !== lastClient.release)
-    lastClient = { name, release, text: `${name}/${String(release)}`.slice(0, MAX_NAME) }
+    lastClient = { name, release, text: `${name}/${asText(release)}`.slice(0, MAX_NAME) }
   return lastClient.text
 }
 

@@ -178,6 +178,14 @@ export class Endpoint {
 
   /** Answers one request, now or later. Never throws. */
   handle(request: HttpRequestView, reply: HttpReply): void {
+    try {
+      this.#handle(request, reply)
+    } catch (error) {
+      this.#fail(reply, error)
+    }
+  }
+
+  #handle(request: HttpRequestView, reply: HttpReply): void {
     // The client may have disconnected while middleware in front of the endpoint was busy.
     if (reply.isGone) return
     if (this.#loading) return void this.#loading.then(() => this.handle(request, reply))
@@ -365,16 +373,32 @@ export class Endpoint {
         if (text !== undefined) return
         return this.#refuse(reply, fault === 'no-room' ? thenClose(body.refusal as Refusal) : bodyRefusal(fault as BodyFault, limits))
       }
-      this.#tally.values = 0
-      if (this.#operations) body.arrival = this.#operations.arrivalOf(request, text)
-      const message = read(text, limits, 0, text.length, this.#tally)
-      body.requests = requestsIn(message)
-      // A message without an answer is always accepted: a call in progress may wait for it.
-      const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
-      const refusal = hasRoom ? then(message, body) : body.refusal
-      if (!body.isInFlight) body.release()
-      if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
+      try {
+        this.#receive(text, request, reply, body, then)
+      } catch (error) {
+        if (body.isInFlight) this.#inFlight.leave(usage, body)
+        else body.release()
+        this.#fail(reply, error)
+      }
     })
+  }
+
+  #receive(
+    text: string,
+    request: HttpRequestView,
+    reply: HttpReply,
+    body: BodyMemory,
+    then: (message: Incoming, body: BodyMemory) => Refusal | undefined,
+  ): void {
+    this.#tally.values = 0
+    if (this.#operations) body.arrival = this.#operations.arrivalOf(request, text)
+    const message = read(text, this.limits, 0, text.length, this.#tally)
+    body.requests = requestsIn(message)
+    // A message without an answer is always accepted: a call in progress may wait for it.
+    const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
+    const refusal = hasRoom ? then(message, body) : body.refusal
+    if (!body.isInFlight) body.release()
+    if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
   }
 
   #refuseIf(reply: HttpReply, refusal: Refusal | undefined): void {

@@ -82,7 +82,7 @@ function checkParamHeader(request: HttpRequestView, { name, type }: ParamHeader,
     if (said === undefined) return `${header} says ${quoted(decoded)}, which is not an integer from -(2^53)+1 to 2^53-1`
     // Beyond that range two different integers can be the same number here, but not for a proxy that reads the header.
     if (Number.isSafeInteger(value) && said === value) return undefined
-  } else if (decoded === String(value)) return undefined
+  } else if (typeof value !== 'object' && decoded === String(value)) return undefined
   return `${header} says ${quoted(decoded)}, but the message says ${quoted(value)}`
 }
 
