@@ -42,6 +42,8 @@ export class LoggedStream implements AnswerStream {
   #sink: EventSink | undefined
   #waiting: NewEvent[] = []
   #isLast = false
+  /** The store was given the end. From then on it answers as if another replica ran the request. */
+  #isEnding = false
   #isOver = false
   /** The client has an id to come back with, to any replica. */
   #hasId = false
@@ -109,6 +111,11 @@ export class LoggedStream implements AnswerStream {
       if (!this.#isLast) this.fence(TAKEN_OVER)
     }
     throw new DOMException(this.#isLast ? IS_OVER : TAKEN_OVER, 'AbortError')
+  }
+
+  /** The store says that this replica does not run the request. That is no news once it was given the end, which a slow client still reads. */
+  onRefused(refused: 'gone' | 'fenced'): void {
+    if (!this.#isEnding) this.#stopAs(refused)
   }
 
   /** Leaves the stream to another replica, which continues it. The client comes back there. */
@@ -211,7 +218,7 @@ export class LoggedStream implements AnswerStream {
     const { sid, stream, isPolled, eventName } = this.#owner
     const opened = await this.#open()
     if (typeof opened !== 'number') {
-      if (opened === 'gone') this.#stop('The session has ended')
+      if (opened === 'gone') this.#stopAs(opened)
       else this.fence('The stream exists')
       return false
     }
@@ -246,11 +253,10 @@ export class LoggedStream implements AnswerStream {
     const { store, shares, nextBatch, tails, open } = this.#services
     const { sid, stream, eventName, usage } = this.#owner
     const bounds = shares.boundsFor(usage, events)
+    if (isLast) this.#isEnding = true
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
-    if (typeof appended === 'string') {
-      return appended === 'gone' ? this.#stop('The session has ended') : this.fence(TAKEN_OVER)
-    }
+    if (typeof appended === 'string') return this.#stopAs(appended)
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
     if (!sink) return tails.wake(sid, stream)
@@ -281,6 +287,11 @@ export class LoggedStream implements AnswerStream {
       this.disconnect()
     }
     this.#stop(reason, 'replica_lost')
+  }
+
+  #stopAs(refused: 'gone' | 'fenced'): void {
+    if (refused === 'gone') this.#stop('The session has ended')
+    else this.fence(TAKEN_OVER)
   }
 
   #stop(reason: string, cause?: EndCause): void {

@@ -143,7 +143,7 @@ export class RunningCalls {
       if (epoch === undefined) continue
       try {
         const answers = await store.streams.answers(call.sid, call.stream, epoch)
-        if (typeof answers === 'string') call.logged?.fence('Another replica runs this request now, or its session has ended')
+        if (typeof answers === 'string') call.logged?.onRefused(answers)
         else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
       } catch (error) {
         // The next call would wait for it, too.
