@@ -5,7 +5,8 @@ import { isObject } from '../base/json.ts'
 import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
-import type { Replica } from './replica.ts'
+import { onLeft } from './leave-replica.ts'
+import type { Replica, StoreMessage } from './replica.ts'
 
 /** How long to wait before the other replicas are told again, or joined again. */
 const RETRY_MS = 500
@@ -21,7 +22,7 @@ interface Listener {
 /** Listeners of this replica are told at once; those of other replicas when the message arrives. */
 export function storeBus(replica: Replica): Bus {
   const listeners = new Set<Listener>()
-  let stop: (() => void) | undefined
+  let stops: (() => void)[] = []
   let [isMakingUp, owesMessage, isJoining] = [false, false, false]
   const each = (tell: (listener: Listener) => void): void => callListeners(listeners, tell, 'changes')
   const tellMissed = (): void => each(({ onMissed }) => onMissed?.())
@@ -60,6 +61,13 @@ export function storeBus(replica: Replica): Bus {
     }
     isJoining = false
   }
+  const hear = (message: StoreMessage): void => {
+    if (message.kind === 'missed') return tellMissed()
+    const notice = message.kind === 'message' ? noticeIn(message.json) : undefined
+    if (!notice) return
+    if ('change' in notice) each(({ tell }) => tell(notice.change))
+    else tellMissed()
+  }
   return {
     publish: (change) => {
       each(({ tell }) => tell(change))
@@ -68,19 +76,14 @@ export function storeBus(replica: Replica): Bus {
     subscribe: (tell, onMissed) => {
       const listener = { tell, onMissed }
       listeners.add(listener)
-      stop ??= replica.listen((message) => {
-        if (message.kind === 'missed') return tellMissed()
-        const notice = message.kind === 'message' ? noticeIn(message.json) : undefined
-        if (!notice) return
-        if ('change' in notice) each(({ tell }) => tell(notice.change))
-        else tellMissed()
-      })
+      // Later, because the listeners of an endpoint that closes end after it has left.
+      if (stops.length === 0) stops = [replica.listen(hear), onLeft(replica, () => void pause().then(join))]
       if (!replica.isHeld) void join()
       return () => {
         listeners.delete(listener)
         if (listeners.size > 0) return
-        stop?.()
-        stop = undefined
+        for (const stop of stops) stop()
+        stops = []
       }
     },
   }

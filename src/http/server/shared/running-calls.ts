@@ -109,9 +109,13 @@ export class RunningCalls {
     for (const call of [...this.#calls]) call.fence(reason)
   }
 
-  /** Leaves everything to other replicas. */
-  async handOverAll(reason: string): Promise<void> {
-    await Promise.all([...this.#calls].map((call) => call.handOver(reason)))
+  /**
+   * Ends everything here.
+   *
+   * @param isTakenOver true: other replicas take over what may run again
+   */
+  async handOverAll(reason: string, isTakenOver: boolean): Promise<void> {
+    await Promise.all([...this.#calls].map((call) => call.handOver(reason, isTakenOver)))
   }
 
   /** What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. */
