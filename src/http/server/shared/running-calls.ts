@@ -31,9 +31,15 @@ export class RunningCalls {
   readonly #calls = new Set<SharedCall>()
   /** The calls that were here when this replica looked for cancellations. */
   readonly #seen = new WeakSet<SharedCall>()
+  /** Set when this endpoint ends. It runs nothing from then on. */
+  #end: { isTakenOver: boolean } | undefined
 
   constructor(options: RunningCallsOptions) {
     this.#options = options
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined
   }
 
   sids(): Set<string> {
@@ -48,13 +54,16 @@ export class RunningCalls {
     call.start(reply, accepts, access, body)
   }
 
-  /** Runs a request again whose replica has ended, or returns why not. `fenced`: another replica has taken it over since. */
+  /**
+   * Runs a request again whose replica has ended, or returns why not. `fenced`: another replica has taken it over since. `left`: this
+   * replica ends, and leaves it to others.
+   */
   async restart(
     sid: string,
     stream: string,
     taken: TakenOver,
     { restart }: OpenCall,
-  ): Promise<'runAgain' | 'fenced' | 'lost' | 'cancelled' | 'had all runs'> {
+  ): Promise<'runAgain' | 'fenced' | 'left' | 'lost' | 'cancelled' | 'had all runs'> {
     const { services, usageOf, bodyOf } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
@@ -67,10 +76,14 @@ export class RunningCalls {
     // The client may have sent the request again.
     if (typeof entered === 'string') return 'lost'
     if (entered.isCancelled) return 'cancelled'
+    if (this.#end?.isTakenOver) {
+      await store.streams.record(sid, stream, taken.epoch, RUNS, String(run - 1))
+      return 'left'
+    }
     const session = { sid, record: JSON.parse(entered.record) as SessionRecord, revision: entered.revision }
     const usage = usageOf(session.record.principal, address)
     const body = bodyOf(usage)
-    if (!body.grow(taken.call.length) || inFlight.enter(usage, body)) {
+    if (this.#end || !body.grow(taken.call.length) || inFlight.enter(usage, body)) {
       body.release()
       await store.sessions.leave(sid, callName(message.id))
       return 'lost'
@@ -115,6 +128,7 @@ export class RunningCalls {
    * @param isTakenOver true: other replicas take over what may run again
    */
   async handOverAll(reason: string, isTakenOver: boolean): Promise<void> {
+    this.#end = { isTakenOver }
     await Promise.all([...this.#calls].map((call) => call.handOver(reason, isTakenOver)))
   }
 

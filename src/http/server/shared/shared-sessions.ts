@@ -226,7 +226,7 @@ export class SharedSessions implements SessionEndpoint {
 
   release(): void {
     this.#isEnding = true
-    this.#dead.stop()
+    void this.#dead.stop()
     this.#services.tails.breakOffAll()
   }
 
@@ -242,7 +242,6 @@ export class SharedSessions implements SessionEndpoint {
     this.#isClosed = true
     this.#isEnding = true
     this.#timer?.cancel()
-    this.#dead.stop()
     this.#announcements.stop()
     for (const stop of this.#stopListening) stop()
     this.#services.tails.breakOffAll()
@@ -264,8 +263,9 @@ export class SharedSessions implements SessionEndpoint {
     })
     // The store lets a replica join again for a request that it is still asked about.
     const asked = Promise.all([...this.#asked])
-    const handedOver = Promise.all([this.#calls.handOverAll(reason, isTakenOver), this.#services.lateEnds.tryAll(), asked])
-    await Promise.race([handedOver, waited]).catch(() => {})
+    const handedOver = this.#calls.handOverAll(reason, isTakenOver)
+    const ended = Promise.all([handedOver, this.#dead.stop(), this.#services.lateEnds.tryAll(), asked])
+    await Promise.race([ended, waited]).catch(() => {})
     timer?.cancel()
   }
 
