@@ -1,7 +1,6 @@
 /** The requests of shared sessions that this replica runs, also those that another replica has begun. */
 
 import type { Incoming } from '../../../jsonrpc/message.ts'
-import type { McpError } from '../../../protocol/errors.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
@@ -9,6 +8,7 @@ import { isUnreadable } from '../../../store/unreadable.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpPost } from '../stateless.ts'
+import { askEach } from './ask-each.ts'
 import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession, SessionRecord } from './session-record.ts'
@@ -132,15 +132,18 @@ export class RunningCalls {
     await Promise.all([...this.#calls].map((call) => call.handOver(reason, isTakenOver)))
   }
 
-  /** What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. */
-  async lookAgain(): Promise<void> {
-    await this.#findAnswers()
-    await this.#findCancelled()
+  /**
+   * What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. Returns whether the
+   * store could be asked about everything.
+   */
+  async lookAgain(): Promise<boolean> {
+    const hasHeard = await this.#findAnswers()
+    return (await this.#findCancelled()) && hasHeard
   }
 
   /** A call that began since the last look waits for the next one: most calls are over by then, and cost nothing. */
-  async #findCancelled(): Promise<void> {
-    const { sessions } = this.#options.services.store
+  async #findCancelled(): Promise<boolean> {
+    const { store, report } = this.#options.services
     const bySession = new Map<string, Map<string, SharedCall>>()
     for (const call of this.#calls) {
       if (!this.#seen.has(call)) {
@@ -151,25 +154,27 @@ export class RunningCalls {
       bySession.set(call.sid, named)
       for (const name of call.names) named.set(name, call)
     }
-    for (const [sid, calls] of bySession) for (const name of await sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
+    const ask = async ([sid, calls]: [string, Map<string, SharedCall>]): Promise<void> => {
+      for (const name of await store.sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
+    }
+    return askEach(bySession, ask, report)
   }
 
-  async #findAnswers(): Promise<void> {
-    const { store, report } = this.#options.services
-    for (const call of [...this.#calls]) {
-      const epoch = call.logged?.epoch
-      if (epoch === undefined) continue
-      try {
-        const answers = await store.streams.answers(call.sid, call.stream, epoch)
-        if (typeof answers === 'string') call.logged?.onRefused(answers)
-        else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
-      } catch (error) {
-        // The next call would wait for it, too.
-        if ((error as McpError).code === 'ERR_STORE_DOWN') throw error
-        report(error)
-        // The client has answered, and will not answer again. After any other error the next look tries again.
-        if (isUnreadable(error)) call.fail('The replica that asked cannot read your answer. Send the request again')
-      }
+  #findAnswers(): Promise<boolean> {
+    return askEach(this.#calls, (call) => this.#findAnswersTo(call), this.#options.services.report)
+  }
+
+  async #findAnswersTo(call: SharedCall): Promise<void> {
+    const epoch = call.logged?.epoch
+    if (epoch === undefined) return
+    try {
+      const answers = await this.#options.services.store.streams.answers(call.sid, call.stream, epoch)
+      if (typeof answers === 'string') call.logged?.onRefused(answers)
+      else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
+    } catch (error) {
+      // The client has answered, and will not answer again. After any other error the next look tries again.
+      if (isUnreadable(error)) call.fail('The replica that asked cannot read your answer. Send the request again')
+      throw error
     }
   }
 

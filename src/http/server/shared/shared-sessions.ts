@@ -429,13 +429,13 @@ export class SharedSessions implements SessionEndpoint {
     // Not awaited: there may be thousands, and no client waits for them.
     void lateEnds.tryAll()
     // First what clients wait for: a replica with other keys cannot renew the secret of ids.
-    await this.#calls.lookAgain()
+    const hasHeard = await this.#calls.lookAgain()
     const hasAnswered = await this.#entries.ids.renew(this.#options.clock.now()).catch((error: unknown) => {
       this.#report(error)
       return false
     })
     await this.#entries.keep(this.#sids())
-    if (hasAnswered) this.#faults.reset()
+    if (hasHeard && hasAnswered && this.#entries.isKept) this.#faults.reset()
   }
 
   #report(error: unknown): void {
