@@ -434,7 +434,8 @@ export class SharedSessions implements SessionEndpoint {
       this.#report(error)
       return false
     })
-    await this.#entries.keep(this.#sids())
+    // Not awaited, as above.
+    void this.#entries.keep(this.#sids())
     if (hasHeard && hasAnswered && this.#entries.isKept) this.#faults.reset()
   }
 

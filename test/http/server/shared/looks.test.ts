@@ -3,7 +3,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { McpError } from '../../../../src/protocol/errors.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
-import { callTool, openSession, storedName, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import { callTool, gate, openSession, storedName, testServer, until, WATCHED } from '../../../support/http-service.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 
 beforeEach(() => {
@@ -69,4 +69,24 @@ test('a session that cannot be read does not hide the cancellations of the other
     return [...calls]
   }
   await until(() => aborted() === 1)
+})
+
+test('a replica looks for cancellations while its sessions are renewed', async () => {
+  const { store, url, aborted } = await served(1000)
+  const session = await openSession(url, '2025-11-25')
+  await session.listen()
+  const { enter } = store.sessions
+  const [renewing, go] = [gate(), gate()]
+  store.sessions.enter = async (sid, call, ...rest) => {
+    if (call === undefined) {
+      renewing.open()
+      await go.opened
+    }
+    return enter(sid, call, ...rest)
+  }
+  await renewing.opened
+  await (await session.askStream({ ...callTool('wait', {}, WATCHED), id: 7 })).message()
+  store.sessions.cancelled = async (_sid, calls) => [...calls]
+  await until(() => aborted() === 1)
+  go.open()
 })
