@@ -146,12 +146,24 @@ export class SessionEntries {
       after = await changeRecord(this.#store, this.#options.clock, session, apply)
     } catch (error) {
       // If only the reply was lost, the change may have been made.
-      if (!isUnheard(error)) await removeTopics(topics, sid, wanted, session.record).catch(this.#options.report)
+      if (!isUnheard(error)) await this.#leaveTopics(session, [wanted]).catch(this.#options.report)
       throw error
     }
     // Another request may have changed the record, too.
     await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
-    for (const each of [before, wanted]) await removeTopics(topics, sid, each, after)
+    await this.#leaveTopics(session, [before, wanted])
+  }
+
+  /** Leaves the topics of former records. Another replica may have added the session to one of them since, with a newer record. */
+  async #leaveTopics(session: ReadSession, formers: SessionRecord[]): Promise<void> {
+    const { topics, sessions } = this.#store
+    const { sid, record, revision } = session
+    let left = 0
+    for (const each of formers) left += await removeTopics(topics, sid, each, record)
+    if (left === 0) return
+    const newest = await sessions.enter(sid, undefined, 0)
+    if (typeof newest === 'string' || newest.revision === revision) return
+    await addTopics(topics, sid, record, JSON.parse(newest.record) as SessionRecord, this.#topicLifeMs)
   }
 
   /** Counted as sessions are, and only when the session needs one more block. */
