@@ -93,10 +93,10 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
 
-/** Other messages of replicas have no change. */
+/** The other messages of replicas have a kind. Endpoints also send changes, for servers without a bus. */
 function noticeIn(json: string): BusNotice | undefined {
   const message = JSON.parse(json) as unknown
-  if (!isObject(message)) return undefined
+  if (!isObject(message) || message.kind !== undefined) return undefined
   if (isObject(message.change)) return { change: message.change as Change }
   return message.areMissing === true ? { areMissing: true } : undefined
 }
