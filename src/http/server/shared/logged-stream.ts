@@ -118,11 +118,16 @@ export class LoggedStream implements AnswerStream {
     if (!this.#isEnding) this.#stopAs(refused)
   }
 
-  /** Leaves the stream to another replica, which continues it. The client comes back there. */
-  handOver(reason: string): EndCause {
+  /**
+   * Leaves the stream to another replica, which continues it. The client comes back there.
+   *
+   * @param json the answer for a client that cannot come back
+   */
+  handOver(reason: string, json: string): EndCause {
     // No other replica knows of a stream without a log.
     const cause = this.#epoch === undefined ? 'shutdown' : 'handed_over'
     if (this.#isOver) return cause
+    this.#answerWithoutId(json)
     this.#isOver = true
     this.breakOff()
     this.#owner.onFenced(reason, cause)
@@ -280,13 +285,17 @@ export class LoggedStream implements AnswerStream {
     this.#owner.onWritten()
   }
 
-  /** This replica may not write any more. A client that cannot come back hears so: no other replica can answer it. */
+  /** This replica may not write any more. */
   fence(reason: string): void {
-    if (!this.#isOver && !this.#hasId && this.#sink) {
-      this.#sink.write(eventText(this.#owner.lostJson, undefined))
-      this.disconnect()
-    }
+    this.#answerWithoutId(this.#owner.lostJson)
     this.#stop(reason, 'replica_lost')
+  }
+
+  /** A client without an id cannot come back, so no other replica can answer it. */
+  #answerWithoutId(json: string): void {
+    if (this.#isOver || this.#hasId || !this.#sink) return
+    this.#sink.write(eventText(json, undefined))
+    this.disconnect()
   }
 
   #stopAs(refused: 'gone' | 'fenced'): void {

@@ -205,13 +205,14 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     const { restart, before, message } = this.#options
     const logged = this.#logged
     const goesOn = restart !== undefined && isTakenOver
+    const lost = lostAnswer(openCallOf(message, undefined))
     let cause: EndCause = logged && !goesOn ? 'replica_lost' : 'shutdown'
     if (logged && !this.#isAnswered) {
       if (goesOn) {
         // A run that was handed over does not count as one that ended its process.
         await logged.record(RUNS, String((before?.run ?? 1) - 1)).catch(() => {})
-        cause = logged.handOver(reason)
-      } else logged.finish(lostAnswer(openCallOf(message, undefined)))
+        cause = logged.handOver(reason, lost)
+      } else logged.finish(lost)
     }
     this.abort(reason, cause)
     // The answer to a batch may have become a stream.

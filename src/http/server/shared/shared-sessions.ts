@@ -252,7 +252,10 @@ export class SharedSessions implements SessionEndpoint {
     } finally {
       endpoints.delete(this)
     }
-    if (endpoints.size === 0) await this.#leave()
+    if (endpoints.size > 0) return
+    // What the store has not taken in time.
+    this.#calls.fenceAll(reason)
+    await this.#leave()
   }
 
   /** Waits until the store has it, but not for ever. */
