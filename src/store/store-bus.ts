@@ -23,15 +23,20 @@ interface Listener {
 export function storeBus(replica: Replica): Bus {
   const listeners = new Set<Listener>()
   let stops: (() => void)[] = []
-  let [isMakingUp, owesMessage, isJoining] = [false, false, false]
+  let [isMakingUp, owesMessage, isJoining, isReported] = [false, false, false, false]
   const each = (tell: (listener: Listener) => void): void => callListeners(listeners, tell, 'changes')
   const tellMissed = (): void => each(({ onMissed }) => onMissed?.())
-  const send = (notice: BusNotice): Promise<void> => replica.broadcast(JSON.stringify(notice))
+  const send = async (notice: BusNotice): Promise<void> => {
+    await replica.broadcast(JSON.stringify(notice))
+    isReported = false
+  }
   /** One message stands for all changes that could not be sent, however many they are. So does one line in the log. */
   const makeUp = async (fault: Error): Promise<void> => {
     if (isDown(fault)) owesMessage = true
     if (isMakingUp) return
-    notices.write('error', `portico: store: a change notice did not reach the other replicas: ${fault.message}`)
+    const isNews = !isReported && !isClosed(fault)
+    if (isNews) notices.write('error', `portico: store: a change notice did not reach the other replicas: ${fault.message}`)
+    isReported = true
     if (!isDown(fault)) return
     isMakingUp = true
     while (owesMessage) {
@@ -53,7 +58,7 @@ export function storeBus(replica: Replica): Bus {
         tellMissed()
         break
       } catch (error) {
-        if (attempt === 0)
+        if (attempt === 0 && !isClosed(error))
           notices.write('error', `portico: store: change notices of other replicas do not arrive yet: ${(error as Error).message}`)
         if (!isDown(error)) break
         await pause()
@@ -92,6 +97,7 @@ export function storeBus(replica: Replica): Bus {
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS))
 
 const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+const isClosed = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_CLOSED'
 
 /** The other messages of replicas have a kind. Endpoints also send changes, for servers without a bus. */
 function noticeIn(json: string): BusNotice | undefined {
