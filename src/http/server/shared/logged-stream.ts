@@ -212,7 +212,7 @@ export class LoggedStream implements AnswerStream {
   }
 
   async #opened(): Promise<boolean> {
-    // Nobody would end a log that begins now.
+    // This request would have to end a log that begins now, and it is over.
     if (this.#isOver) return false
     if (this.#epoch !== undefined) return true
     this.#opening ??= this.#openLog()
@@ -228,7 +228,7 @@ export class LoggedStream implements AnswerStream {
       return false
     }
     if (this.#isOver) {
-      // The lease has ended meanwhile. If the log has the new name of this replica, no other one looks for it.
+      // The lease has ended meanwhile. If the log has the new name of this replica, no other one looks for it, so this one must end it.
       const { lateEnds } = this.#services
       lateEnds.add({ sid, stream, epoch: opened })
       void lateEnds.tryAll()
