@@ -5,7 +5,8 @@ import { isObject } from '../base/json.ts'
 import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
-import type { Replica } from './replica.ts'
+import { onLeft } from './leave-replica.ts'
+import type { Replica, StoreMessage } from './replica.ts'
 
 /** How long to wait before the other replicas are told again, or joined again. */
 const RETRY_MS = 500
@@ -21,16 +22,21 @@ interface Listener {
 /** Listeners of this replica are told at once; those of other replicas when the message arrives. */
 export function storeBus(replica: Replica): Bus {
   const listeners = new Set<Listener>()
-  let stop: (() => void) | undefined
-  let [isMakingUp, owesMessage, isJoining] = [false, false, false]
+  let stops: (() => void)[] = []
+  let [isMakingUp, owesMessage, isJoining, isReported] = [false, false, false, false]
   const each = (tell: (listener: Listener) => void): void => callListeners(listeners, tell, 'changes')
   const tellMissed = (): void => each(({ onMissed }) => onMissed?.())
-  const send = (notice: BusNotice): Promise<void> => replica.broadcast(JSON.stringify(notice))
+  const send = async (notice: BusNotice): Promise<void> => {
+    await replica.broadcast(JSON.stringify(notice))
+    isReported = false
+  }
   /** One message stands for all changes that could not be sent, however many they are. So does one line in the log. */
   const makeUp = async (fault: Error): Promise<void> => {
     if (isDown(fault)) owesMessage = true
     if (isMakingUp) return
-    notices.write('error', `portico: store: a change notice did not reach the other replicas: ${fault.message}`)
+    const isNews = !isReported && !isClosed(fault)
+    if (isNews) notices.write('error', `portico: store: a change notice did not reach the other replicas: ${fault.message}`)
+    isReported = true
     if (!isDown(fault)) return
     isMakingUp = true
     while (owesMessage) {
@@ -52,13 +58,20 @@ export function storeBus(replica: Replica): Bus {
         tellMissed()
         break
       } catch (error) {
-        if (attempt === 0)
+        if (attempt === 0 && !isClosed(error))
           notices.write('error', `portico: store: change notices of other replicas do not arrive yet: ${(error as Error).message}`)
         if (!isDown(error)) break
         await pause()
       }
     }
     isJoining = false
+  }
+  const hear = (message: StoreMessage): void => {
+    if (message.kind === 'missed') return tellMissed()
+    const notice = message.kind === 'message' ? noticeIn(message.json) : undefined
+    if (!notice) return
+    if ('change' in notice) each(({ tell }) => tell(notice.change))
+    else tellMissed()
   }
   return {
     publish: (change) => {
@@ -68,19 +81,14 @@ export function storeBus(replica: Replica): Bus {
     subscribe: (tell, onMissed) => {
       const listener = { tell, onMissed }
       listeners.add(listener)
-      stop ??= replica.listen((message) => {
-        if (message.kind === 'missed') return tellMissed()
-        const notice = message.kind === 'message' ? noticeIn(message.json) : undefined
-        if (!notice) return
-        if ('change' in notice) each(({ tell }) => tell(notice.change))
-        else tellMissed()
-      })
+      // Later, because the listeners of an endpoint that closes end after it has left.
+      if (stops.length === 0) stops = [replica.listen(hear), onLeft(replica, () => void pause().then(join))]
       if (!replica.isHeld) void join()
       return () => {
         listeners.delete(listener)
         if (listeners.size > 0) return
-        stop?.()
-        stop = undefined
+        for (const stop of stops) stop()
+        stops = []
       }
     },
   }
@@ -89,11 +97,12 @@ export function storeBus(replica: Replica): Bus {
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS))
 
 const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
+const isClosed = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_CLOSED'
 
-/** Other messages of replicas have no change. */
+/** The other messages of replicas have a kind. Endpoints also send changes, for servers without a bus. */
 function noticeIn(json: string): BusNotice | undefined {
   const message = JSON.parse(json) as unknown
-  if (!isObject(message)) return undefined
+  if (!isObject(message) || message.kind !== undefined) return undefined
   if (isObject(message.change)) return { change: message.change as Change }
   return message.areMissing === true ? { areMissing: true } : undefined
 }

@@ -1,8 +1,8 @@
 /** The bus over the messages between replicas, while the store does not answer. */
 
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
-import { McpError } from '../../src/protocol/errors.ts'
-import type { Replica } from '../../src/store/replica.ts'
+import { type ErrorCode, McpError } from '../../src/protocol/errors.ts'
+import type { Replica, StoreMessage } from '../../src/store/replica.ts'
 import { storeBus } from '../../src/store/store-bus.ts'
 import { until } from '../support/until.ts'
 
@@ -14,14 +14,17 @@ afterEach(() => log.mockRestore())
 
 /** A replica of a store that answers or does not. */
 function scripted() {
-  const store = { isDown: true, sent: [] as string[], attempts: 0 }
+  const store = { isDown: true, fault: 'ERR_STORE_DOWN' as ErrorCode, sent: [] as string[], attempts: 0, receive: (_message: StoreMessage): void => {} }
   const answer = async (): Promise<void> => {
     store.attempts++
-    if (store.isDown) throw new McpError('ERR_STORE_DOWN', 'The store does not answer')
+    if (store.isDown) throw new McpError(store.fault, 'The store does not answer')
   }
   const replica = {
     isHeld: false,
-    listen: () => () => {},
+    listen: (listener: (message: StoreMessage) => void) => {
+      store.receive = listener
+      return () => {}
+    },
     join: async () => {
       await answer()
       replica.isHeld = true
@@ -76,4 +79,44 @@ test('a listener from before this replica was among the others is told that it m
   await until(() => missed.length >= 2)
   expect(missed).toEqual(['first', 'second'])
   expect(log).toHaveBeenCalledTimes(1)
+})
+
+test('a change that another endpoint tells all replicas is not one of the bus', () => {
+  const { store, bus } = scripted()
+  const heard: unknown[] = []
+  store.isDown = false
+  bus.subscribe((change) => heard.push(change))
+  const change = { kind: 'tools' }
+  store.receive({ kind: 'message', json: JSON.stringify({ kind: 'change', change }) })
+  expect(heard).toEqual([])
+  store.receive({ kind: 'message', json: JSON.stringify({ change }) })
+  expect(heard).toEqual([change])
+})
+
+test('changes that the store refuses are reported once, until it takes one', async () => {
+  const { store, bus } = scripted()
+  store.fault = 'ERR_STORE'
+  const publish = async (): Promise<void> => {
+    const { attempts } = store
+    bus.publish({ kind: 'tools' })
+    await until(() => store.attempts > attempts)
+    await new Promise(setImmediate)
+  }
+  for (let i = 0; i < 3; i++) await publish()
+  expect(log).toHaveBeenCalledTimes(1)
+  store.isDown = false
+  await publish()
+  store.isDown = true
+  await publish()
+  expect(log).toHaveBeenCalledTimes(2)
+})
+
+test('a store that was closed is no fault', async () => {
+  const { store, bus } = scripted()
+  store.fault = 'ERR_CLOSED'
+  bus.subscribe(() => {})
+  bus.publish({ kind: 'tools' })
+  await until(() => store.attempts === 2)
+  await new Promise(setImmediate)
+  expect(log).not.toHaveBeenCalled()
 })

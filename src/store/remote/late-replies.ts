@@ -52,7 +52,7 @@ export class LateReplies {
     return late?.taken
   }
 
-  /** An undoing call that is given up, too, still runs when the other process goes on. */
+  /** If the undo is given up as well, the other process still runs it later. */
   #undo(method: string, args: unknown[]): void {
     this.#run(method, args).catch(() => {})
   }

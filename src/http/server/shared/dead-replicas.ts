@@ -20,7 +20,7 @@ export class DeadReplicas {
   readonly #services: ReplicaServices
   readonly #calls: RunningCalls
   readonly #onTakenOver: (counts: TakenOverCounts) => void
-  #isLooking = false
+  #looking: Promise<void> | undefined
   #isAskedAgain = false
   #isStopped = false
 
@@ -30,23 +30,25 @@ export class DeadReplicas {
     this.#onTakenOver = onTakenOver
   }
 
-  /** This replica ends, so it takes over nothing more. */
-  stop(): void {
+  /** This replica ends, so it takes over nothing more. Resolves when it has dealt with what it has claimed. Does not reject. */
+  async stop(): Promise<void> {
     this.#isStopped = true
+    await this.#looking?.catch(() => {})
   }
 
   async look(): Promise<void> {
-    this.#isAskedAgain = this.#isLooking
-    if (this.#isLooking) return
-    this.#isLooking = true
-    try {
-      do {
-        this.#isAskedAgain = false
-        await this.#lookOnce()
-      } while (this.#isAskedAgain)
-    } finally {
-      this.#isLooking = false
-    }
+    this.#isAskedAgain = this.#looking !== undefined
+    this.#looking ??= this.#lookUntilDone().finally(() => {
+      this.#looking = undefined
+    })
+    if (!this.#isAskedAgain) await this.#looking
+  }
+
+  async #lookUntilDone(): Promise<void> {
+    do {
+      this.#isAskedAgain = false
+      await this.#lookOnce()
+    } while (this.#isAskedAgain)
   }
 
   async #lookOnce(): Promise<void> {
@@ -86,13 +88,15 @@ export class DeadReplicas {
 
   async #continue(sid: string, stream: string, from: string): Promise<Outcome> {
     const { store, bounds, nextBatch, tails, lateEnds } = this.#services
+    // The store would let a replica that has left join again.
+    if (this.#calls.isEnded) return 'neither'
     const taken = await store.streams.takeOver(sid, stream, from)
     if (!taken) return 'neither'
     // From here on this replica runs the request. If it gave up, the client would wait for ever.
     const call = taken.call === '' ? undefined : this.#read(taken.call)
     const restarted = call ? await this.#restart(sid, stream, taken, call) : 'lost'
     if (restarted === 'runAgain') return restarted
-    if (restarted === 'fenced') return 'neither'
+    if (restarted === 'fenced' || restarted === 'left') return 'neither'
     const events = call && restarted !== 'cancelled' ? [{ json: lostAnswer(call, restarted === 'had all runs' ? restarted : 'ended') }] : []
     const batch = { n: nextBatch(), epoch: taken.epoch, events, isLast: true }
     const appended = await untilHeard(this.#services, () => store.streams.append(sid, stream, batch, bounds)).catch((error: Error) => {

@@ -42,6 +42,8 @@ export class LoggedStream implements AnswerStream {
   #sink: EventSink | undefined
   #waiting: NewEvent[] = []
   #isLast = false
+  /** The store was given the end. From then on it answers as if another replica ran the request. */
+  #isEnding = false
   #isOver = false
   /** The client has an id to come back with, to any replica. */
   #hasId = false
@@ -111,11 +113,21 @@ export class LoggedStream implements AnswerStream {
     throw new DOMException(this.#isLast ? IS_OVER : TAKEN_OVER, 'AbortError')
   }
 
-  /** Leaves the stream to another replica, which continues it. The client comes back there. */
-  handOver(reason: string): EndCause {
+  /** The store says that this replica does not run the request. That is no news once it was given the end, which a slow client still reads. */
+  onRefused(refused: 'gone' | 'fenced'): void {
+    if (!this.#isEnding) this.#stopAs(refused)
+  }
+
+  /**
+   * Leaves the stream to another replica, which continues it. The client comes back there.
+   *
+   * @param json the answer for a client that cannot come back
+   */
+  handOver(reason: string, json: string): EndCause {
     // No other replica knows of a stream without a log.
     const cause = this.#epoch === undefined ? 'shutdown' : 'handed_over'
     if (this.#isOver) return cause
+    this.#answerWithoutId(json)
     this.#isOver = true
     this.breakOff()
     this.#owner.onFenced(reason, cause)
@@ -200,7 +212,7 @@ export class LoggedStream implements AnswerStream {
   }
 
   async #opened(): Promise<boolean> {
-    // Nobody would end a log that begins now.
+    // This request would have to end a log that begins now, and it is over.
     if (this.#isOver) return false
     if (this.#epoch !== undefined) return true
     this.#opening ??= this.#openLog()
@@ -211,12 +223,12 @@ export class LoggedStream implements AnswerStream {
     const { sid, stream, isPolled, eventName } = this.#owner
     const opened = await this.#open()
     if (typeof opened !== 'number') {
-      if (opened === 'gone') this.#stop('The session has ended')
+      if (opened === 'gone') this.#stopAs(opened)
       else this.fence('The stream exists')
       return false
     }
     if (this.#isOver) {
-      // The lease has ended meanwhile. If the log has the new name of this replica, no other one looks for it.
+      // The lease has ended meanwhile. If the log has the new name of this replica, no other one looks for it, so this one must end it.
       const { lateEnds } = this.#services
       lateEnds.add({ sid, stream, epoch: opened })
       void lateEnds.tryAll()
@@ -246,11 +258,10 @@ export class LoggedStream implements AnswerStream {
     const { store, shares, nextBatch, tails, open } = this.#services
     const { sid, stream, eventName, usage } = this.#owner
     const bounds = shares.boundsFor(usage, events)
+    if (isLast) this.#isEnding = true
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
-    if (typeof appended === 'string') {
-      return appended === 'gone' ? this.#stop('The session has ended') : this.fence(TAKEN_OVER)
-    }
+    if (typeof appended === 'string') return this.#stopAs(appended)
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
     if (!sink) return tails.wake(sid, stream)
@@ -274,13 +285,22 @@ export class LoggedStream implements AnswerStream {
     this.#owner.onWritten()
   }
 
-  /** This replica may not write any more. A client that cannot come back hears so: no other replica can answer it. */
+  /** This replica may not write any more. */
   fence(reason: string): void {
-    if (!this.#isOver && !this.#hasId && this.#sink) {
-      this.#sink.write(eventText(this.#owner.lostJson, undefined))
-      this.disconnect()
-    }
+    this.#answerWithoutId(this.#owner.lostJson)
     this.#stop(reason, 'replica_lost')
+  }
+
+  /** A client without an id cannot come back, so no other replica can answer it. */
+  #answerWithoutId(json: string): void {
+    if (this.#isOver || this.#hasId || !this.#sink) return
+    this.#sink.write(eventText(json, undefined))
+    this.disconnect()
+  }
+
+  #stopAs(refused: 'gone' | 'fenced'): void {
+    if (refused === 'gone') this.#stop('The session has ended')
+    else this.fence(TAKEN_OVER)
   }
 
   #stop(reason: string, cause?: EndCause): void {

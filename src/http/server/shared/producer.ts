@@ -14,6 +14,8 @@ export interface Producer {
   readonly behind: Set<string>
   /** The endpoints where clients read. */
   readonly tails: Set<Tails>
+  /** The endpoints that use the lease of this process. The last one gives it up. */
+  readonly endpoints: Set<{ readonly isEnding: boolean }>
   /** What one of the endpoints passes on. A server may have several endpoints, and each hears of it. */
   readonly announced: WeakSet<Announcement>
   /** The endpoints that pass on announcements. One that has ended goes on with what it has heard while there are others. */
@@ -31,6 +33,7 @@ export function producerOf(store: SharedStore): Producer {
       last: new Map(),
       behind: new Set(),
       tails: new Set(),
+      endpoints: new Set(),
       announced: new WeakSet(),
       announcing: new Set(),
     }

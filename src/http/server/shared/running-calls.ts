@@ -1,7 +1,6 @@
 /** The requests of shared sessions that this replica runs, also those that another replica has begun. */
 
 import type { Incoming } from '../../../jsonrpc/message.ts'
-import type { McpError } from '../../../protocol/errors.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
@@ -9,6 +8,7 @@ import { isUnreadable } from '../../../store/unreadable.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpPost } from '../stateless.ts'
+import { askEach } from './ask-each.ts'
 import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession, SessionRecord } from './session-record.ts'
@@ -31,9 +31,15 @@ export class RunningCalls {
   readonly #calls = new Set<SharedCall>()
   /** The calls that were here when this replica looked for cancellations. */
   readonly #seen = new WeakSet<SharedCall>()
+  /** Set when this endpoint ends. It runs nothing from then on. */
+  #end: { isTakenOver: boolean } | undefined
 
   constructor(options: RunningCallsOptions) {
     this.#options = options
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined
   }
 
   sids(): Set<string> {
@@ -48,13 +54,16 @@ export class RunningCalls {
     call.start(reply, accepts, access, body)
   }
 
-  /** Runs a request again whose replica has ended, or returns why not. `fenced`: another replica has taken it over since. */
+  /**
+   * Runs a request again whose replica has ended, or returns why not. `fenced`: another replica has taken it over since. `left`: this
+   * replica ends, and leaves it to others.
+   */
   async restart(
     sid: string,
     stream: string,
     taken: TakenOver,
     { restart }: OpenCall,
-  ): Promise<'runAgain' | 'fenced' | 'lost' | 'cancelled' | 'had all runs'> {
+  ): Promise<'runAgain' | 'fenced' | 'left' | 'lost' | 'cancelled' | 'had all runs'> {
     const { services, usageOf, bodyOf } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
@@ -67,10 +76,14 @@ export class RunningCalls {
     // The client may have sent the request again.
     if (typeof entered === 'string') return 'lost'
     if (entered.isCancelled) return 'cancelled'
+    if (this.#end?.isTakenOver) {
+      await store.streams.record(sid, stream, taken.epoch, RUNS, String(run - 1))
+      return 'left'
+    }
     const session = { sid, record: JSON.parse(entered.record) as SessionRecord, revision: entered.revision }
     const usage = usageOf(session.record.principal, address)
     const body = bodyOf(usage)
-    if (!body.grow(taken.call.length) || inFlight.enter(usage, body)) {
+    if (this.#end || !body.grow(taken.call.length) || inFlight.enter(usage, body)) {
       body.release()
       await store.sessions.leave(sid, callName(message.id))
       return 'lost'
@@ -109,20 +122,28 @@ export class RunningCalls {
     for (const call of [...this.#calls]) call.fence(reason)
   }
 
-  /** Leaves everything to other replicas. */
-  async handOverAll(reason: string): Promise<void> {
-    await Promise.all([...this.#calls].map((call) => call.handOver(reason)))
+  /**
+   * Ends everything here.
+   *
+   * @param isTakenOver true: other replicas take over what may run again
+   */
+  async handOverAll(reason: string, isTakenOver: boolean): Promise<void> {
+    this.#end = { isTakenOver }
+    await Promise.all([...this.#calls].map((call) => call.handOver(reason, isTakenOver)))
   }
 
-  /** What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. */
-  async lookAgain(): Promise<void> {
-    await this.#findAnswers()
-    await this.#findCancelled()
+  /**
+   * What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. Returns whether the
+   * store could be asked about everything.
+   */
+  async lookAgain(): Promise<boolean> {
+    const hasHeard = await this.#findAnswers()
+    return (await this.#findCancelled()) && hasHeard
   }
 
   /** A call that began since the last look waits for the next one: most calls are over by then, and cost nothing. */
-  async #findCancelled(): Promise<void> {
-    const { sessions } = this.#options.services.store
+  async #findCancelled(): Promise<boolean> {
+    const { store, report } = this.#options.services
     const bySession = new Map<string, Map<string, SharedCall>>()
     for (const call of this.#calls) {
       if (!this.#seen.has(call)) {
@@ -133,25 +154,27 @@ export class RunningCalls {
       bySession.set(call.sid, named)
       for (const name of call.names) named.set(name, call)
     }
-    for (const [sid, calls] of bySession) for (const name of await sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
+    const ask = async ([sid, calls]: [string, Map<string, SharedCall>]): Promise<void> => {
+      for (const name of await store.sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
+    }
+    return askEach(bySession, ask, report)
   }
 
-  async #findAnswers(): Promise<void> {
-    const { store, report } = this.#options.services
-    for (const call of [...this.#calls]) {
-      const epoch = call.logged?.epoch
-      if (epoch === undefined) continue
-      try {
-        const answers = await store.streams.answers(call.sid, call.stream, epoch)
-        if (typeof answers === 'string') call.logged?.fence('Another replica runs this request now, or its session has ended')
-        else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
-      } catch (error) {
-        // The next call would wait for it, too.
-        if ((error as McpError).code === 'ERR_STORE_DOWN') throw error
-        report(error)
-        // The client has answered, and will not answer again. After any other error the next look tries again.
-        if (isUnreadable(error)) call.fail('The replica that asked cannot read your answer. Send the request again')
-      }
+  #findAnswers(): Promise<boolean> {
+    return askEach(this.#calls, (call) => this.#findAnswersTo(call), this.#options.services.report)
+  }
+
+  async #findAnswersTo(call: SharedCall): Promise<void> {
+    const epoch = call.logged?.epoch
+    if (epoch === undefined) return
+    try {
+      const answers = await this.#options.services.store.streams.answers(call.sid, call.stream, epoch)
+      if (typeof answers === 'string') call.logged?.onRefused(answers)
+      else for (const [question, json] of Object.entries(answers)) call.takeAnswer(question, json)
+    } catch (error) {
+      // The client has answered, and will not answer again. After any other error the next look tries again.
+      if (isUnreadable(error)) call.fail('The replica that asked cannot read your answer. Send the request again')
+      throw error
     }
   }
 

@@ -12,6 +12,7 @@ import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { busy, type Refusal, refuse } from '../refusal.ts'
 import { NOT_FOUND } from '../session/check-request.ts'
+import { askEach } from './ask-each.ts'
 import { RoomForSessions } from './room-for-sessions.ts'
 import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, readAgain, type SessionRecord } from './session-record.ts'
@@ -38,6 +39,8 @@ export class SessionEntries {
   readonly #turns = new Turns()
   /** When the sessions of clients that only listen or wait were kept from expiring. */
   #keptAt = 0
+  #isKeeping = false
+  #isKept = true
 
   constructor(options: SessionEntriesOptions) {
     const { store, limits } = options
@@ -143,12 +146,24 @@ export class SessionEntries {
       after = await changeRecord(this.#store, this.#options.clock, session, apply)
     } catch (error) {
       // If only the reply was lost, the change may have been made.
-      if (!isUnheard(error)) await removeTopics(topics, sid, wanted, session.record).catch(this.#options.report)
+      if (!isUnheard(error)) await this.#leaveTopics(session, [wanted]).catch(this.#options.report)
       throw error
     }
     // Another request may have changed the record, too.
     await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
-    for (const each of [before, wanted]) await removeTopics(topics, sid, each, after)
+    await this.#leaveTopics(session, [before, wanted])
+  }
+
+  /** Leaves the topics of former records. Another replica may have added the session to one of them since, with a newer record. */
+  async #leaveTopics(session: ReadSession, formers: SessionRecord[]): Promise<void> {
+    const { topics, sessions } = this.#store
+    const { sid, record, revision } = session
+    let left = 0
+    for (const each of formers) left += await removeTopics(topics, sid, each, record)
+    if (left === 0) return
+    const newest = await sessions.enter(sid, undefined, 0)
+    if (typeof newest === 'string' || newest.revision === revision) return
+    await addTopics(topics, sid, record, JSON.parse(newest.record) as SessionRecord, this.#topicLifeMs)
   }
 
   /** Counted as sessions are, and only when the session needs one more block. */
@@ -196,14 +211,24 @@ export class SessionEntries {
     await removeTopics(this.#store.topics, sid, record)
   }
 
+  /** False: the store could not be reached for each session. The next call of `keep` tries again. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
   /** Keeps sessions from expiring whose clients only listen, or wait for an answer. */
   async keep(sids: Iterable<string>): Promise<void> {
     const now = this.#options.clock.now()
-    if (now - this.#keptAt < this.#options.limits.sessionIdleMs / 4) return
+    const isDue = !this.#isKept || now - this.#keptAt >= this.#options.limits.sessionIdleMs / 4
+    if (this.#isKeeping || !isDue) return
+    this.#isKeeping = true
     this.#keptAt = now
-    for (const sid of sids) {
-      const entered = await this.#store.sessions.enter(sid, undefined, 0)
-      if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
-    }
+    this.#isKept = await askEach(sids, (sid) => this.#keep(sid), this.#options.report)
+    this.#isKeeping = false
+  }
+
+  async #keep(sid: string): Promise<void> {
+    const entered = await this.#store.sessions.enter(sid, undefined, 0)
+    if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
   }
 }

@@ -80,9 +80,11 @@ export async function addTopics(
   await Promise.all(without(sid, record, former).map(([topic, member]) => topics.add(topic, member, lifeMs)))
 }
 
-/** Removes a session from the topics of `record` that are not those of `later`. */
-export async function removeTopics(topics: Topics, sid: string, record: SessionRecord, later?: SessionRecord): Promise<void> {
-  await Promise.all(without(sid, record, later).map(([topic, member]) => topics.remove(topic, member)))
+/** Removes a session from the topics of `record` that are not those of `later`. Returns how many these are. */
+export async function removeTopics(topics: Topics, sid: string, record: SessionRecord, later?: SessionRecord): Promise<number> {
+  const leaving = without(sid, record, later)
+  await Promise.all(leaving.map(([topic, member]) => topics.remove(topic, member)))
+  return leaving.length
 }
 
 function without(sid: string, record: SessionRecord, other: SessionRecord | undefined): [topic: string, member: string][] {

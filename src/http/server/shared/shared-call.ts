@@ -208,17 +208,23 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.abort(reason, 'store_down')
   }
 
-  /** This replica ends. Another one goes on with the stream of a request that may run again; all other requests are answered with an error. */
-  async handOver(reason: string): Promise<void> {
+  /**
+   * This endpoint ends. All requests are answered with an error, except those that go on elsewhere.
+   *
+   * @param isTakenOver true: another replica goes on with the stream of a request that may run again
+   */
+  async handOver(reason: string, isTakenOver: boolean): Promise<void> {
     const { restart, before, message } = this.#options
     const logged = this.#logged
-    let cause: EndCause = logged && !restart ? 'replica_lost' : 'shutdown'
+    const goesOn = restart !== undefined && isTakenOver
+    const lost = lostAnswer(openCallOf(message, undefined))
+    let cause: EndCause = logged && !goesOn ? 'replica_lost' : 'shutdown'
     if (logged && !this.#isAnswered) {
-      if (restart) {
+      if (goesOn) {
         // A run that was handed over does not count as one that ended its process.
         await logged.record(RUNS, String((before?.run ?? 1) - 1)).catch(() => {})
-        cause = logged.handOver(reason)
-      } else logged.finish(lostAnswer(openCallOf(message, undefined)))
+        cause = logged.handOver(reason, lost)
+      } else logged.finish(lost)
     }
     this.abort(reason, cause)
     // The answer to a batch may have become a stream.

@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../../base/clock.ts'
 import { notices } from '../../../base/notices.ts'
 import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
+import { leaveReplica } from '../../../store/leave-replica.ts'
 import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
@@ -86,6 +87,7 @@ export class SharedSessions implements SessionEndpoint {
   /** What requests wait for. */
   readonly #asked = new Set<Promise<void>>()
   #timer: Timer | undefined
+  #isEnding = false
   #isClosed = false
   /** The name under which this replica has joined last. */
   #joinedAs: string | undefined
@@ -97,7 +99,8 @@ export class SharedSessions implements SessionEndpoint {
     this.#options = options
     this.#store = store
     this.#faults = new FaultReports(clock)
-    const { nextBatch } = producerOf(store)
+    const { nextBatch, endpoints } = producerOf(store)
+    endpoints.add(this)
     const tails = new Tails(store, open, (error) => this.#report(error))
     const bounds = boundsOf(limits)
     this.#services = {
@@ -216,8 +219,14 @@ export class SharedSessions implements SessionEndpoint {
     return this.#joinedAs !== undefined
   }
 
+  /** True from the beginning of the shutdown: it runs nothing new. */
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
   release(): void {
-    this.#dead.stop()
+    this.#isEnding = true
+    void this.#dead.stop()
     this.#services.tails.breakOffAll()
   }
 
@@ -231,22 +240,42 @@ export class SharedSessions implements SessionEndpoint {
   async endAll(reason: string): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#isEnding = true
     this.#timer?.cancel()
-    this.#dead.stop()
     this.#announcements.stop()
     for (const stop of this.#stopListening) stop()
     this.#services.tails.breakOffAll()
+    const { endpoints } = producerOf(this.#store)
+    try {
+      // The others take over what a replica ran when its lease ends, and another endpoint may keep the lease.
+      await this.#handOverAll(reason, ![...endpoints].some(({ isEnding }) => !isEnding))
+    } finally {
+      endpoints.delete(this)
+    }
+    if (endpoints.size > 0) return
+    // What the store has not taken in time.
+    this.#calls.fenceAll(reason)
+    await this.#leave()
+  }
+
+  /** Waits until the store has it, but not for ever. */
+  async #handOverAll(reason: string, isTakenOver: boolean): Promise<void> {
+    let timer: Timer | undefined
+    const waited = new Promise<void>((resolve) => {
+      timer = this.#options.clock.after(HAND_OVER_MS, resolve)
+    })
+    // The store lets a replica join again for a request that it is still asked about.
+    const asked = Promise.all([...this.#asked])
+    const handedOver = this.#calls.handOverAll(reason, isTakenOver)
+    const ended = Promise.all([handedOver, this.#dead.stop(), this.#services.lateEnds.tryAll(), asked])
+    await Promise.race([ended, waited]).catch(() => {})
+    timer?.cancel()
+  }
+
+  async #leave(): Promise<void> {
     const { replica } = this.#store
     try {
-      let timer: Timer | undefined
-      const waited = new Promise<void>((resolve) => {
-        timer = this.#options.clock.after(HAND_OVER_MS, resolve)
-      })
-      // The store lets a replica join again for a request that it is still asked about.
-      const asked = Promise.all([...this.#asked])
-      await Promise.race([Promise.all([this.#calls.handOverAll(reason), this.#services.lateEnds.tryAll(), asked]), waited])
-      timer?.cancel()
-      await replica.leave()
+      await leaveReplica(replica)
       await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
     } catch {
       // A store that cannot be reached: others take over when the lease ends.
@@ -403,13 +432,14 @@ export class SharedSessions implements SessionEndpoint {
     // Not awaited: there may be thousands, and no client waits for them.
     void lateEnds.tryAll()
     // First what clients wait for: a replica with other keys cannot renew the secret of ids.
-    await this.#calls.lookAgain()
+    const hasHeard = await this.#calls.lookAgain()
     const hasAnswered = await this.#entries.ids.renew(this.#options.clock.now()).catch((error: unknown) => {
       this.#report(error)
       return false
     })
-    await this.#entries.keep(this.#sids())
-    if (hasAnswered) this.#faults.reset()
+    // Not awaited, as above.
+    void this.#entries.keep(this.#sids())
+    if (hasHeard && hasAnswered && this.#entries.isKept) this.#faults.reset()
   }
 
   #report(error: unknown): void {

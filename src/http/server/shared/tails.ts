@@ -18,8 +18,8 @@ export interface TailedStream {
   eventName: string
   reader: number
   /**
-   * The last position that was written, or the one before the first event. Always known: the last position that a reader was given is no
-   * place to read on, because what was given may be in a reply that was lost.
+   * The last position that was written, or the one before the first event. Do not resume from what the store gave last: that reply may have
+   * been lost.
    */
   position: string
   sink: EventSink

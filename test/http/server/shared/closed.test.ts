@@ -1,6 +1,7 @@
 /** Requests that come to a replica while it closes, and afterwards. */
 
 import { describe, expect, test, vi } from 'vitest'
+import { McpError } from '../../../../src/protocol/errors.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { callTool, gate, type HttpSession, openSession, storedName, testServer } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
@@ -80,4 +81,28 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     // Its id is free.
     expect(await enter(storedName(session), '7', 1)).toMatchObject({ record: expect.any(String) })
   })
+})
+
+test('a restartable call whose stream the store has not opened gets an error when its replica closes', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const stores = storesInMemory(1)
+  const [store] = stores as [SharedStore]
+  const begun = gate()
+  const { url, handlers } = await serveReplicas(
+    () => {
+      const own = testServer()
+      own.tool('wait', { restartable: true }, async (_args, ctx) => {
+        begun.open()
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+      })
+      return own
+    },
+    { count: 1, stores },
+  )
+  const session = await openSession(url, '2025-11-25')
+  store.streams.open = () => Promise.reject(new McpError('ERR_STORE_DOWN', 'The store is away'))
+  const stream = session.askStream({ ...callTool('wait'), id: 7 })
+  await begun.opened
+  await handlers[0]?.close()
+  expect(await (await stream).messages()).toMatchObject([{ id: 7, error: { data: { reason: 'replica_lost', retryable: true } } }])
 })

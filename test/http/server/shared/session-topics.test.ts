@@ -92,6 +92,37 @@ test('a client that says again after an error that it is ready hears of changes'
   expect(await standing.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
 })
 
+test('a session that unsubscribes and subscribes at once at two replicas hears of the resource', async () => {
+  const stores = storesInMemory(2)
+  const { urls, servers } = await serveReplicas(
+    () => {
+      const made = testServer()
+      made.resource('note://{id}', { name: 'note' }, ({ id }) => id)
+      return made
+    },
+    { count: 2, stores },
+  )
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  const elsewhere = sessionAt(urls[1] as string, session.id, session.headers)
+  await session.ask(SUBSCRIBE)
+  const { topics } = stores[1] as SharedStore
+  const { remove } = topics
+  const [removing, go] = [gate(), gate()]
+  topics.remove = async (...args) => {
+    removing.open()
+    await go.opened
+    return remove(...args)
+  }
+  const unsubscribed = elsewhere.ask({ ...SUBSCRIBE, method: 'resources/unsubscribe', id: 2 })
+  await removing.opened
+  expect((await session.ask({ ...SUBSCRIBE, id: 3 })).text).toContain('"result"')
+  go.open()
+  expect((await unsubscribed).text).toContain('"result"')
+  const standing = await session.listen()
+  servers[0]?.resourceChanged('note://1')
+  expect(await standing.message()).toMatchObject(UPDATED)
+})
+
 test('a client that listens before its replica has joined the others is told of everything, once', async () => {
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
   const stores = storesInMemory(1)

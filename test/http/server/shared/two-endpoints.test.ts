@@ -1,0 +1,94 @@
+/** Two endpoints of one process that use one store: to the store they are one replica. */
+
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../../../src/protocol/interfaces/replaceable-services.ts'
+import type { SharedStore } from '../../../../src/store/index.ts'
+import { storeBus } from '../../../../src/store/store-bus.ts'
+import { callTool, gate, openSession, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import { redisOfFile } from '../../../support/redis-server.ts'
+import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
+import { storesInRedis } from '../../../support/stores-in-redis.ts'
+
+const server = redisOfFile()
+const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
+  ['memory', async (count) => storesInMemory(count)],
+  ['Redis', storesInRedis(server, 10_000)],
+]
+const WORK = { ...callTool('work', {}, WATCHED), id: 7 }
+
+describe.each(STORES)('with a store in %s', (_name, storesOf) => {
+  /** Two endpoints of one replica, and one endpoint of another replica. */
+  async function served(restartable: boolean): Promise<Replicas & { store: SharedStore; other: SharedStore; finish: () => void }> {
+    const [store, other] = (await storesOf(2)) as [SharedStore, SharedStore]
+    const go = gate()
+    const replicas = await serveReplicas(
+      (at) => {
+        const own = testServer()
+        own.tool('work', { restartable }, async (_args, ctx) => {
+          await ctx.progress(1)
+          await Promise.race([go.opened, new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))])
+          return `done at ${at}`
+        })
+        return own
+      },
+      { stores: [store, store, other] },
+    )
+    await until(() => store.replica.isHeld && other.replica.isHeld)
+    return { ...replicas, store, other, finish: go.open }
+  }
+
+  test('the requests of one go on when the other closes, and the last one gives the lease up', async () => {
+    const { urls, handlers, store, finish } = await served(false)
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const stream = await session.askStream(WORK)
+    await stream.message()
+    const { id } = store.replica
+    await handlers[1]?.close()
+    finish()
+    expect(await stream.messages()).toMatchObject([{ id: 7, result: { content: [{ text: 'done at 0' }] } }])
+    expect([store.replica.isHeld, store.replica.id]).toEqual([true, id])
+    await handlers[0]?.close()
+    expect(store.replica.isHeld).toBe(false)
+  })
+
+  test('a restartable call of the one that closes gets an error, because no replica finds it', async () => {
+    const { urls, handlers, store } = await served(true)
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const stream = await session.askStream(WORK)
+    await stream.message()
+    await handlers[0]?.close()
+    expect(await stream.messages()).toMatchObject([{ id: 7, error: { data: { reason: 'replica_lost', retryable: true } } }])
+    expect(await stream.ended).toBe('end')
+    expect(store.replica.isHeld).toBe(true)
+  })
+
+  test('a restartable call goes on at another replica when both close', async () => {
+    const { urls, handlers, finish } = await served(true)
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const stream = await session.askStream(WORK)
+    await stream.message()
+    const closing = handlers.slice(0, 2)
+    await Promise.all(closing.map((handler) => handler.drain(0)))
+    for (const handler of closing) await handler.close()
+    finish()
+    const lastEventId = stream.events.filter(({ data }) => data).at(-1)?.id
+    const resumed = await sessionAt(urls[2] as string, session.id, session.headers).listen(lastEventId)
+    expect((await resumed.messages()).at(-1)).toMatchObject({ id: 7, result: { content: [{ text: 'done at 2' }] } })
+  })
+
+  test('a bus of the store hears of changes again after the last endpoint has closed', async () => {
+    const { handlers, store, other } = await served(false)
+    const heard: Change[] = []
+    let missed = 0
+    const stop = storeBus(store.replica).subscribe(
+      (change) => heard.push(change),
+      () => missed++,
+    )
+    for (const handler of handlers.slice(0, 2)) await handler.close()
+    await until(() => missed > 0 && store.replica.isHeld)
+    storeBus(other.replica).publish({ kind: 'tools' })
+    await until(() => heard.length > 0)
+    expect(heard).toEqual([{ kind: 'tools' }])
+    stop()
+  })
+})
