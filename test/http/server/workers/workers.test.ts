@@ -24,6 +24,8 @@ const redisServer = redisOfFile()
 const PROGRAM = fileURLToPath(new URL('fixtures/program.mjs', import.meta.url))
 /** The lease of the store in memory, and what the documentation promises after it. */
 const LOST_MS = 10_000 + 2000
+/** How long a worker may be silent until it is killed, with the time between two looks. */
+const SILENT_MS = 12_000
 const GET = { method: 'GET', isBare: true }
 
 interface Said {
@@ -131,6 +133,35 @@ test.each(STREAMABLE)('a session of %s lives on all workers, with questions and 
   await checkSession(shared.url, version)
 })
 
+test.each(STREAMABLE)('foreign and malformed cursors of %s are refused at every worker', async (version) => {
+  const [session, other] = await Promise.all([1, 2].map(() => openSession(shared.url, version, { headers: CLOSE })))
+  if (session === undefined || other === undefined) throw new Error('Two sessions were opened')
+  const stream = await session.askStream(count(3, 0, 1), CLOSE)
+  await stream.ended
+  const cursor = stream.events.filter(({ data }) => data)[0]?.id as string
+  const [name, id, position] = cursor.split('.')
+  // Connections go to the three workers in turn.
+  for (let worker = 0; worker < 3; worker++) expect((await other.listen(cursor)).status).toBe(400)
+  for (const malformed of ['x', '-1', `${name}`, `${name}.${id}`, `${name}..${position}`, `${name}.${id}.9999-0`, cursor.repeat(20)])
+    expect((await session.listen(malformed)).status, malformed).toBe(400)
+  const rest = await (await session.listen(cursor)).messages()
+  expect(rest.map(({ params }) => params?.progress)).toEqual([2, 3, undefined])
+  expect((await other.ask({ ...callTool('pid'), id: 2 }, CLOSE)).status).toBe(200)
+})
+
+test.each(STREAMABLE)('of three readers of a session of %s at the workers the newest gets the notices', async (version) => {
+  const session = await openSession(shared.url, version, { headers: CLOSE })
+  const older = await session.listen()
+  const newer = await session.listen()
+  expect(await older.ended).toBe('end')
+  const newest = await session.listen()
+  expect(await newer.ended).toBe('end')
+  expect((await session.ask({ ...callTool('change'), id: 1 }, CLOSE)).status).toBe(200)
+  expect(await newest.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+  expect([...(await older.messages()), ...(await newer.messages())]).toEqual([])
+  newest.destroy()
+})
+
 test('a message of the oldest transport may reach another worker than its stream', async () => {
   const { url } = shared
   const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: CLOSE })
@@ -201,13 +232,13 @@ test('workers open each other’s sealed state: cursors, and answers of stateles
   const { url } = shared
   const names: string[] = []
   let cursor: unknown
-  for (let page = 0; page < 5; page++) {
+  for (let page = 0; page < 6; page++) {
     const { message } = await http(url, modern({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, CLOSE))
     const result = message.result as { tools: { name: string }[]; nextCursor?: string }
     names.push(...result.tools.map(({ name }) => name))
     cursor = result.nextCursor
   }
-  expect([names.length, cursor]).toEqual([5, undefined])
+  expect([names.length, cursor]).toEqual([6, undefined])
 
   const pids: string[][] = []
   for (let call = 0; call < 6; call++) pids.push(await askInTwoRounds(url))
@@ -369,6 +400,29 @@ test.runIf(proofRuns(1) > 1)(
     expect(await pidAt(url)).toBe(pids().get(1))
   },
   30_000,
+)
+
+// It is killed before its lease ends, so it never goes on as a replica that others have taken for dead.
+test.runIf(proofRuns(1) > 1).each(STREAMABLE)(
+  'a call of %s at a worker that is stopped ends once at another one, without a gap',
+  async (version) => {
+    const { url, pids } = await start({ workers: 2 })
+    const session = await openSession(url, version, { headers: CLOSE })
+    const stream = await session.askStream(count(10_000, 10, 1), CLOSE)
+    await stream.message()
+    const zombie = busiest([...pids().values()])
+    process.kill(zombie, 'SIGSTOP')
+    const stoppedAt = performance.now()
+    await stream.ended
+    expect(isAlive(zombie)).toBe(false)
+    const before = stream.events.filter(({ data }) => data)
+    const rest = await (await session.listen(before.at(-1)?.id)).messages()
+    expect(performance.now() - stoppedAt).toBeLessThan(SILENT_MS + LOST_MS)
+    const messages = [...before.map(({ data }) => JSON.parse(data as string)), ...rest]
+    expect(messages.at(-1)).toMatchObject({ id: 1, error: { data: { reason: 'replica_lost' } } })
+    expect(messages.slice(0, -1).map(({ params }) => params.progress)).toEqual(messages.slice(1).map((_, i) => i + 1))
+  },
+  60_000,
 )
 
 test('a worker that cannot start is an error of listen, and not started again and again', async () => {
