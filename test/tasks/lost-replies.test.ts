@@ -110,6 +110,21 @@ describe('a result that the store cannot take while it is down', () => {
     expect(runs()).toBe(1)
   })
 
+  test('keeps its lease while the store takes renewals only, so that no other process runs it again', async () => {
+    const { store, wire, memory } = storeOnWire()
+    const [runner, other] = [processOf(store), processOf(store)]
+    await other.client.request('tasks/get', { taskId: 'x' })
+    const { taskId } = (await runner.client.call('again')).result
+    await settle()
+    wire.drops = (task) => task.outcome !== undefined
+    runner.go.open('paid')
+    for (let i = 0; i < 12; i++) for (const { wait } of [runner, other]) await wait(0.25)
+    expect([runner.runs(), other.runs()]).toEqual([1, 0])
+    wire.drops = () => false
+    await runner.wait(1)
+    expect(await memory.read('', taskId)).toMatchObject({ status: 'completed', outcome: { result: { content: [{ text: 'paid' }] } } })
+  })
+
   test('is not replaced by an error when one more try fails', async () => {
     const { wire, wait, kept } = await ended()
     wire.drops = once((task) => task.outcome !== undefined)

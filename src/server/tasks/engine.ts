@@ -416,8 +416,8 @@ export class TaskEngine {
       if (await table.renew(task, table.leaseEnd())) running.renewedAt = startedAt
       else await this.#follow(running)
     } catch (error) {
-      // The handler must stop before another process takes the task over.
-      if (table.since(running.renewedAt) >= table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
+      // The handler must stop before another process takes the task over. An outcome is kept, because it may still be stored.
+      if (!running.outcome && table.since(running.renewedAt) >= table.leaseMs * GIVE_UP_AFTER) this.#stop(task, error)
       throw error
     }
   }

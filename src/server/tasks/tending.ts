@@ -43,8 +43,12 @@ export class Tending {
     try {
       await Promise.all(
         [...runs.values()].map(async (running) => {
+          // Also the lease of a handler that has ended: nothing must run it again before its outcome is stored.
+          await renew(running).catch((error: unknown) => {
+            // What keeps an outcome out of the store was reported when the handler ended.
+            if (!running.outcome) this.#report(error, running.task)
+          })
           if (running.outcome) await save(running).catch(() => {})
-          else await renew(running).catch((error: unknown) => this.#report(error, running.task))
         }),
       )
       await unwanted.remove()
