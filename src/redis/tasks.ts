@@ -100,14 +100,15 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
       await connection.command('ZADD', keys.allTasks, 'XX', dueAt(task), nameOf(owner, taskId))
       return true
     },
-    remove: async (owner, taskId) => {
-      const task = await read(owner, taskId)
-      if (!task) return
+    remove: async (owner, taskId, given) => {
+      // A creation or a removal that failed in the middle left counts without a record.
+      const account = given ?? (await read(owner, taskId))?.account
+      if (account === undefined) return
       await connection.command('DEL', keys.task(owner, taskId))
       await connection.command('ZREM', keys.tasksOf(owner), taskId)
-      await connection.command('ZREM', keys.tasksOfAccount(task.account), nameOf(owner, taskId))
+      await connection.command('ZREM', keys.tasksOfAccount(account), nameOf(owner, taskId))
       await connection.command('ZREM', keys.allTasks, nameOf(owner, taskId))
-      await bytes.remove(task.account, nameOf(owner, taskId))
+      await bytes.remove(account, nameOf(owner, taskId))
     },
     list: async (owner) => {
       const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)

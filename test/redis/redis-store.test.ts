@@ -10,6 +10,7 @@ import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
 import { gate } from '../support/http-service.ts'
 import { redisOfFile, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
+import { extensionClient, taskServer } from '../tasks/task-server.ts'
 import { useEveryKind } from './every-kind.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 
@@ -97,6 +98,48 @@ test.each([
   expect(await tasks.create(large('c'), caps)).toBeUndefined()
   for (const id of ['b', 'c', 'd']) await tasks.remove(large(id).owner, id)
   expect((await scan()).filter((name) => name.startsWith(prefix))).toEqual([])
+})
+
+describe('a failure in the middle leaves no place and no bytes of a task', () => {
+  const caps = { perAccount: 1, total: 99 }
+
+  /** A store whose user cannot use keys for a while. */
+  async function refusing() {
+    const { port, cli, scan } = await server()
+    const prefix = `${randomBytes(6).toString('hex')}:`
+    const user = `u${prefix.slice(0, -1)}`
+    const allow = (...keys: string[]) =>
+      cli('acl', 'setuser', user, 'on', '>p', '+@all', '&*', 'resetkeys', ...keys.map((each) => `~${each}`))
+    await allow('*')
+    const store = openStore(`redis://${user}:p@127.0.0.1:${port}`, { prefix })
+    const left = async () => (await scan()).filter((name) => name.startsWith(prefix))
+    return { store, allow, prefix, left }
+  }
+
+  test('of its creation', async () => {
+    const { store, allow, prefix, left } = await refusing()
+    const { server: own } = taskServer({ store: store.tasks, limits: { maxTasksPerCaller: 1 } })
+    const client = extensionClient(own)
+    await client.request('tasks/get', { taskId: 'x' })
+    await allow(`${prefix}{*`, `${prefix}account:*`)
+    expect((await client.call('work')).error).toBeDefined()
+    expect(await left()).toHaveLength(1)
+    await allow('*')
+    await until(async () => (await left()).length === 0)
+    await own.close()
+  })
+
+  test('of its removal', async () => {
+    const { store, allow, prefix, left } = await refusing()
+    const task = { ...sampleTask('a'), ttlMs: 60_000 }
+    await store.tasks.create(task, caps)
+    await allow(`${prefix}{*`, `${prefix}tasks`)
+    await expect(store.tasks.remove(task.owner, 'a', task.account)).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
+    expect(await store.tasks.read(task.owner, 'a')).toBeUndefined()
+    await allow('*')
+    await store.tasks.remove(task.owner, 'a', task.account)
+    expect(await left()).toEqual([])
+  })
 })
 
 test('nothing is left in Redis after sessions have expired and replicas have left', async () => {

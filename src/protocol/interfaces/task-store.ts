@@ -37,7 +37,12 @@ export interface TaskStore {
    * edition stays the same. For stores where that takes less than `replace`, which then need not change the end of the same lease.
    */
   renew?(owner: string, taskId: string, lease: TaskLease): Promise<boolean>
-  remove(owner: string, taskId: string): Promise<void>
+  /**
+   * Removes a task, and what counts it.
+   *
+   * @param account of the task, for stores that may count a task that they do not have, because `create` or `remove` failed in the middle
+   */
+  remove(owner: string, taskId: string, account?: string): Promise<void>
   /** The tasks of an owner, oldest first. Tasks can be large: leave out their content where you can. */
   list(owner: string): Promise<TaskHead[]>
   /** Tasks whose time is over, and unfinished tasks that no process runs. */

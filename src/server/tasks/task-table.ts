@@ -142,9 +142,9 @@ export class TaskTable {
     return (await this.change(task, renew(lease, until))) !== undefined
   }
 
-  async remove(key: TaskKey): Promise<void> {
-    await this.store.remove(key.owner, key.taskId)
-    for (const listener of this.#listeners.get(keyOf(key)) ?? []) listener(undefined)
+  async remove(task: Pick<TaskHead, 'owner' | 'taskId' | 'account'>): Promise<void> {
+    await this.store.remove(task.owner, task.taskId, task.account)
+    for (const listener of this.#listeners.get(keyOf(task)) ?? []) listener(undefined)
   }
 
   /** Calls `listener` when the task changes, and with undefined when it is deleted. Returns a function that stops it. */

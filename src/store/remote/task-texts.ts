@@ -15,7 +15,7 @@ export const taskTexts = (tasks: TaskStore): Record<string, (...args: never[]) =
   read: async (owner: string, taskId: string) => textOf(await tasks.read(owner, taskId)),
   edition: async (owner: string, taskId: string) => (await tasks.read(owner, taskId))?.edition,
   replace: (task: string) => tasks.replace(JSON.parse(task) as TaskRecord),
-  remove: (owner: string, taskId: string) => tasks.remove(owner, taskId),
+  remove: (owner: string, taskId: string, account?: string) => tasks.remove(owner, taskId, account),
   list: async (owner: string) => textOf(await tasks.list(owner)),
   neglected: async (now: number) => textOf(await tasks.neglected(now)),
 })
@@ -30,8 +30,8 @@ export function remoteTasks(run: (method: string, args: unknown[]) => Promise<un
     create: async (task, caps) => (await call('create', JSON.stringify(task), caps)) as CreateRefusal | undefined,
     read: async (owner, taskId) => taskIn<TaskRecord>(await call('read', owner, taskId)),
     replace: async (task) => (await call('replace', JSON.stringify(task))) as boolean,
-    remove: async (owner, taskId) => {
-      await call('remove', owner, taskId)
+    remove: async (owner, taskId, account) => {
+      await call('remove', owner, taskId, account)
     },
     list: async (owner) => taskIn<TaskHead[]>(await call('list', owner)) ?? [],
     neglected: async (now) => taskIn<TaskHead[]>(await call('neglected', now)) ?? [],
