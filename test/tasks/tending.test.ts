@@ -47,6 +47,29 @@ test('a damaged task does not stop the others: they are continued, and requests 
   expect(reports()).toBe(2)
 })
 
+test('a store that refuses only changes for a while is reported once, and once again when it does so again', async () => {
+  const memory = memoryTaskStore()
+  let isFull = false
+  const replace: TaskStore['replace'] = async (task) => {
+    if (isFull) throw new McpError('ERR_STORE_DOWN', 'OOM')
+    return memory.replace(task)
+  }
+  const { client, clock, errors, server } = sharing({ ...memory, replace, isShared: true, lookMs: LEASE_MS / 20 })
+  for (let i = 0; i < 2; i++) await client.call('again')
+  const look = async (): Promise<void> => {
+    await clock.advance(LEASE_MS / 20)
+    await settle()
+  }
+  for (let times = 1; times <= 2; times++) {
+    isFull = true
+    for (let i = 0; i < 10; i++) await look()
+    expect(errors).toHaveLength(times)
+    isFull = false
+    for (let i = 0; i < 2; i++) await look()
+  }
+  await server.close()
+})
+
 test('a server that is closed while it looks at its store continues nothing, and does not look again', async () => {
   const memory = memoryTaskStore()
   const looks: ReturnType<typeof gate<void>>[] = []

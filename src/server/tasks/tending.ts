@@ -40,15 +40,21 @@ export class Tending {
   /** Renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. Then again after a while. */
   async tend(): Promise<void> {
     const { table, runs, unwanted, save, renew, remove, recover } = this.#options
+    let isWritable = true
     try {
       await Promise.all(
         [...runs.values()].map(async (running) => {
           // Also the lease of a handler that has ended: nothing must run it again before its outcome is stored.
           await renew(running).catch((error: unknown) => {
+            isWritable = false
             // What keeps an outcome out of the store was reported when the handler ended.
             if (!running.outcome) this.#report(error, running.task)
           })
-          if (running.outcome) await save(running).catch(() => {})
+          if (running.outcome) {
+            await save(running).catch(() => {
+              isWritable = false
+            })
+          }
         }),
       )
       await unwanted.remove()
@@ -66,7 +72,8 @@ export class Tending {
         }
       }
       this.#failed = failed
-      this.#isStoreDown = false
+      // A store that refuses only changes is still down.
+      if (isWritable) this.#isStoreDown = false
       this.#fault = undefined
     } finally {
       this.later()
@@ -94,8 +101,10 @@ export class Tending {
 
   /** A store that is down fails again every second, and is reported once. */
   #report(error: unknown, task: TaskHead | undefined): void {
-    if (isDown(error) && this.#isStoreDown) return
-    this.#isStoreDown = isDown(error)
+    if (isDown(error)) {
+      if (this.#isStoreDown) return
+      this.#isStoreDown = true
+    }
     this.#options.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
   }
 }
