@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { envelope } from '../support/raw-channel.ts'
 import { CLI, portico, serve } from './support/cli.ts'
+import { project } from './support/project.ts'
 
 const newFolder = temporaryFolders()
 const running: ChildProcess[] = []
@@ -56,6 +58,33 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
     const [exit] = await once(child, 'exit')
     expect(exit).toBe(0)
   })
+})
+
+test.each(['SIGTERM', 'SIGINT'] as const)('serve answers the calls in progress on standard streams after %s', async (signal) => {
+  const folder = project(newFolder(), {
+    'server.mjs': `import { createServer } from 'portico/server'
+export const server = createServer({ name: 'slow', version: '1' })
+server.tool('slow', {}, () => {
+  console.error('begun')
+  return new Promise((resolve) => setTimeout(() => resolve('done'), 150))
+})
+`,
+  })
+  const child = spawn(process.execPath, [CLI, 'serve', join(folder, 'server.mjs')], { env: { PATH: process.env.PATH ?? '', HOME: folder } })
+  running.push(child)
+  let [written, said] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const _meta = envelope({})
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', _meta } })}\n`)
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('begun')
+  child.kill(signal)
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(written).toContain('done')
 })
 
 test('serve reports missing, extra and unknown arguments', async () => {

@@ -270,8 +270,10 @@ async function serveOnStreams({ io, screen, signal }: Invocation, name: string, 
     screen.note(safe`Serving on standard input and output, waiting for a client.${hint}`)
   }
   const { serveStdio } = await import('../../stdio/index.ts')
-  const serving = serveStdio(service, io.stdin === process.stdin ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })
-  onAbort(signal, () => void serving.close())
+  const ownsProcess = io.stdin === process.stdin
+  const serving = serveStdio(service, ownsProcess ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })
+  // It ends with the signals of its own process by itself. A second request to end would not wait for calls in progress.
+  if (!ownsProcess) onAbort(signal, () => void serving.close())
   await serving.closed
 }
 
