@@ -14,7 +14,13 @@ afterEach(() => log.mockRestore())
 
 /** A replica of a store that answers or does not. */
 function scripted() {
-  const store = { isDown: true, fault: 'ERR_STORE_DOWN' as ErrorCode, sent: [] as string[], attempts: 0, receive: (_message: StoreMessage): void => {} }
+  const store = {
+    isDown: true,
+    fault: 'ERR_STORE_DOWN' as ErrorCode,
+    sent: [] as string[],
+    attempts: 0,
+    receive: (_message: StoreMessage): void => {},
+  }
   const answer = async (): Promise<void> => {
     store.attempts++
     if (store.isDown) throw new McpError(store.fault, 'The store does not answer')
