@@ -97,6 +97,8 @@ export class Endpoint {
   async #operate(): Promise<void> {
     const { Operations } = await import('./operations/operations.ts')
     this.#operations = await Operations.create(this.#service, this.#options, this)
+    // The end may have come in the meantime, and would end nothing that begins now.
+    if (this.#open.isClosed) return this.#operations.close()
     this.#serve(this.#operations.service)
   }
 
@@ -107,6 +109,7 @@ export class Endpoint {
       import('./limits/shared-limits.ts'),
       import('./shared/caller-values.ts'),
     ])
+    if (this.#open.isClosed) return
     const values = new CallerValues(store.counters, this.limits, this.#clock)
     this.#stateless.valuesOf = (usage) => values.of(usage)
     this.#options.auth?.shareWith?.(store.counters)

@@ -1,13 +1,15 @@
 /** Requests that come to a replica while it closes, and afterwards. */
 
 import { describe, expect, test, vi } from 'vitest'
+import { createHandler } from '../../../../src/http/server/handler.ts'
 import { McpError } from '../../../../src/protocol/errors.ts'
-import type { SharedStore } from '../../../../src/store/index.ts'
+import { memoryStore, type SharedStore } from '../../../../src/store/index.ts'
 import { callTool, gate, type HttpSession, openSession, storedName, testServer } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
 
+const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const redisServer = redisOfFile()
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
@@ -30,6 +32,15 @@ async function oneReplica(
   called.mockClear()
   return { ...replicas, store: stores[0] as SharedStore, session: await openSession(replicas.url, '2025-11-25') }
 }
+
+test('a handler that is closed before it has loaded its store does not join', async () => {
+  const store = memoryStore()
+  const join = vi.spyOn(store.replica, 'join')
+  const handler = createHandler(testServer(), { store, metrics: true })
+  await handler.close()
+  const answer = await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers: JSON_HEADERS, body: '{}' }))
+  expect([answer.status, join.mock.calls]).toEqual([503, []])
+})
 
 describe.each(STORES)('with a store in %s', (_name, storesOf) => {
   test('a closed replica refuses every request, and does not join again', async () => {
