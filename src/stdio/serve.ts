@@ -138,7 +138,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   input.on('close', onClose)
   output.on('close', onClose)
   if (ownsProcess)
-    whenOver.push(...followProcess(() => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The process was asked to end'), onBroken))
+    whenOver.push(...followProcess(() => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The process was asked to end', 'shutdown'), onBroken))
   return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed', 'shutdown') }
 }
 

@@ -287,6 +287,16 @@ describe('the end', () => {
     expect(server.messages.find(({ id }) => id === 'late')).toMatchObject({ result: {} })
   })
 
+  test('a call that a signal cuts has the reason shutdown in its record', async () => {
+    const server = start({ graceMs: 1 })
+    await server.initialize()
+    server.send({ jsonrpc: '2.0', id: 'long', method: 'tools/call', params: { name: 'hang' } })
+    await server.untilStderr('hanging')
+    server.child.kill('SIGTERM')
+    await server.exit
+    expect(server.stderr()).toContain('record: hang error shutdown\n')
+  })
+
   test('a second signal ends the process at once', async () => {
     const server = start({ graceMs: 60_000 })
     await server.initialize()
