@@ -168,5 +168,10 @@ export const RATE: SettingKind = {
   isValid: isRate,
 }
 
-/** Switches a limit off. */
-export const OFF: SettingKind = { ...YES_NO, expects: 'false', placeholder: 'false', isValid: (value) => value === false }
+/** Switches a limit off. `0` and `no` do not: who writes them may want to allow nothing. */
+export const OFF: SettingKind = {
+  expects: 'false',
+  placeholder: 'false',
+  fromText: (text) => (/^\s*(?:false|off)\s*$/i.test(text) ? false : text),
+  isValid: (value) => value === false,
+}

@@ -170,6 +170,20 @@ describe('secrets', () => {
   })
 })
 
+describe('a limit is switched off', () => {
+  test.each(['false', ' Off '])('by %j', async (text) => {
+    expect((await settingsOf({ flags: { 'limits.toolCalls': text } })).get('limits.toolCalls')).toBe(false)
+  })
+
+  test.each(['0', 'no'])('not by %j', async (text) => {
+    const given = { flags: { 'limits.toolCalls': text }, env: { PORTICO_LIMIT_MAX_STREAMS_PER_ADDRESS: text } }
+    expect(await problemsOf(given)).toBe(
+      `PORTICO_LIMIT_MAX_STREAMS_PER_ADDRESS: limits.maxStreamsPerAddress must be false, or a whole number, at least 1, not "${text}"\n` +
+        `--limit toolCalls: limits.toolCalls must be false, or perSecond and burst (in a flag or a variable: perSecond/burst, such as 0.2/10), not "${text}"`,
+    )
+  })
+})
+
 describe('mistakes', () => {
   test.each<[string, Case, string]>([
     ['a wrong type', { file: 'host: x\nport: "80"\n' }, 'etc/serve.yaml:2: port must be a port from 0 to 65535, not "80"'],
