@@ -163,8 +163,7 @@ function adviceFor({ code, data }: McpError, asking: AskingFacts): string | unde
 
 function loginAdvice(data: unknown): string {
   if (isObject(data) && data.reason === 'refused') {
-    if (data.isKeyRefused === true)
-      return `The server does not know the key that was sent in the header ${asText(data.header)}. Check the key`
+    if (data.isKeyRefused === true) return `The server did not accept the key in the header ${asText(data.header)}. Check the key`
     const option = data.header === 'authorization' ? 'Authorization: Bearer KEY' : `${asText(data.header)}: KEY`
     return `If it gave you a key, send it with -H '${option}' (for a configured server: add it again with this option)`
   }

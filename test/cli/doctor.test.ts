@@ -188,7 +188,7 @@ describe('a server at a URL', () => {
     expect(called.stderr).toContain(`send it with -H '${option}'`)
     expect(called.stderr).toContain(words)
     const wrong = ['-H', option.replace('KEY', 'another-key-of-16-characters')]
-    const known = `The server does not know the key that was sent in the header ${header ?? 'authorization'}. Check the key`
+    const known = `The server did not accept the key in the header ${header ?? 'authorization'}. Check the key`
     expect((await examine(listening.url, ...wrong)).failed?.advice).toContain(known)
     const refused = await portico(['tools', listening.url, ...wrong], { env: { HOME: newFolder() } })
     expect(refused.stderr).toContain(known)

@@ -138,7 +138,7 @@ function adviceFor(error: unknown): string | undefined {
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error
   const { code, cause } = (first ?? {}) as { code?: string; cause?: { code?: string } }
   const refused = refusalIn(error)
-  if (refused?.isKeyRefused) return `The server does not know the key that was sent in the header ${refused.header}. Check the key.`
+  if (refused?.isKeyRefused) return `The server did not accept the key in the header ${refused.header}. Check the key.`
   if (refused)
     return `If it gave you a key, send it with -H '${refused.header === 'authorization' ? 'Authorization: Bearer' : `${refused.header}:`} KEY'`
   const known = (of: unknown): string | undefined => ADVICE[String(of)] ?? certificateAdvice(of)

@@ -86,7 +86,7 @@ export function wordsIn(body: string, answered = errorIn(body)): string {
 /** Our own servers name the header of their API keys. */
 const KEY_HEADER = /\bApiKey header="([a-z0-9-]{1,64})"/i
 
-/** How a server says that it has got credentials (RFC 6750). Without credentials a challenge has no error. */
+/** How a server says that it has got credentials (RFC 6750): unknown, wrong or expired. Without credentials a challenge has no error. */
 const REFUSED_KEY = /\berror="invalid_token"/i
 
 /**
@@ -95,11 +95,12 @@ const REFUSED_KEY = /\berror="invalid_token"/i
  */
 function unauthorizedFault(text: string, challenge = '', cause?: RemoteError): McpError {
   const header = KEY_HEADER.exec(challenge)?.[1] ?? 'authorization'
-  const isKeyRefused = REFUSED_KEY.test(challenge)
-  const advice = /\bresource_metadata=/i.test(challenge)
+  const hasLogin = /\bresource_metadata=/i.test(challenge)
+  const isKeyRefused = !hasLogin && REFUSED_KEY.test(challenge)
+  const advice = hasLogin
     ? 'Its tokens come from a login (auth: oauth() of portico/auth)'
     : isKeyRefused
-      ? `It does not know the key that was sent in the header ${header}`
+      ? `It did not accept the key in the header ${header}`
       : `Send its key with http: { headers: { '${header}': '${header === 'authorization' ? 'Bearer KEY' : 'KEY'}' } }`
   const data = { reason: 'refused', status: 401, header, refusal: text, ...(isKeyRefused && { isKeyRefused }) }
   return new McpError('ERR_AUTH', `${text}. ${advice}`, { data, cause })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { discoverAuthorization, oauth } from '../../../src/auth/client/index.ts'
-import { apiKeys } from '../../../src/auth/index.ts'
+import { type ApiKeysOptions, apiKeys } from '../../../src/auth/index.ts'
 import { listen } from '../../../src/http/index.ts'
 import { connect } from '../../../src/index.ts'
 import { createServer } from '../../../src/server/index.ts'
@@ -13,10 +13,10 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-async function keyServer(header?: string): Promise<string> {
+async function keyServer(header?: string, key: NonNullable<ApiKeysOptions['keys']>[string] = KEY): Promise<string> {
   const server = createServer({ name: 'keys', version: '1.0.0' })
   server.tool('write', { scopes: ['write'] }, () => 'written')
-  const auth = apiKeys({ keys: { ci: KEY }, ...(header !== undefined && { header }) })
+  const auth = apiKeys({ keys: { ci: key }, ...(header !== undefined && { header }) })
   const { url, close } = await listen(server, { port: 0, auth, handleSignals: false })
   closing.push(close)
   return url
@@ -38,6 +38,15 @@ describe('a server with API keys has no login', () => {
       expect(String(fault)).toContain(words)
       expect(String(fault)).toContain(`http: { headers: ${option} }`)
     }
+  })
+
+  test.each([
+    ['wrong', 'another-key-of-16-characters'],
+    ['expired', { key: KEY, expiresAt: new Date(0) }],
+  ])('a client with a key that is %s hears that the server did not accept it', async (_what, key) => {
+    const fault = await failureOf(connect(await keyServer(undefined, key), { http: { headers: { authorization: `Bearer ${KEY}` } } }))
+    expect(fault).toMatchObject({ code: 'ERR_AUTH', data: { isKeyRefused: true } })
+    expect(String(fault)).toMatch(/It did not accept the key in the header authorization$/)
   })
 
   test('a key without the right scope gets the words of the server, too', async () => {

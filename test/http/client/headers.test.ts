@@ -89,6 +89,14 @@ describe('the Authorization header', () => {
     expect(server.posts('tools/list')).toHaveLength(5)
   })
 
+  test('an expired token of a login is no refused key', async () => {
+    const challenge = 'Bearer error="invalid_token", error_description="The token has expired", resource_metadata="https://a.example/x"'
+    const server = await statelessServer({ 'server/discover': (_, answer) => answer.status(401, { 'www-authenticate': challenge }) })
+    const fault = await failureOf(open(server, { http: { headers: { authorization: 'Bearer old' } } }))
+    expect(fault).toMatchObject({ code: 'ERR_AUTH', message: expect.stringContaining('Its tokens come from a login') })
+    expect((fault as { data?: object }).data).not.toHaveProperty('isKeyRefused')
+  })
+
   test('a missing token is an error with the message of the server', async () => {
     const server = await statelessServer({ 'server/discover': (_, answer) => answer.text('who are you?', 401) })
     const authorize = keeper([])
