@@ -12,12 +12,22 @@ export const notices = {
   write: writePlain,
 }
 
+/** The logs that programs have given. The last one is in use. */
+const logs: { write: Write }[] = []
+
+const useLast = (): void => {
+  notices.write = logs.at(-1)?.write ?? writePlain
+}
+
 /** Lets a program write what Portico says to its own log. Returns a function that ends it. */
 export function sendNotices(write: Write): () => void {
-  const before = notices.write
-  notices.write = write
+  const log = { write }
+  logs.push(log)
+  useLast()
   return () => {
-    // Another log may have replaced this one since.
-    if (notices.write === write) notices.write = before
+    // Logs may end in any order, and a program may end one twice.
+    const at = logs.indexOf(log)
+    if (at >= 0) logs.splice(at, 1)
+    useLast()
   }
 }
