@@ -17,6 +17,7 @@ import { safe } from '../output/safe-text.ts'
 import { type Flags, readSettings, type Settings } from '../serving/read-settings.ts'
 import { YES_NO } from '../serving/setting-kinds.ts'
 import { DEFAULT_PORT, fileNameOf, flagOf, LIMITS, SETTINGS, type Setting } from '../serving/settings.ts'
+import type { Output } from '../shared-terminal.ts'
 
 /** The servers that come with the command. */
 export const BUNDLED_SERVERS = ['files', 'notes', 'deploy', 'rogue', 'everything'] as const
@@ -196,11 +197,25 @@ async function serveAction(invocation: Invocation, typed: string | undefined, ar
       'Export the server to serve it over HTTP: export const server = createServer({ ... })',
     )
   }
+  const endLines = isHttp ? await linesOf(settings, io.stderr) : undefined
   try {
-    await (isHttp ? serveOverHttp(invocation, name, served.service, settings) : serveOnStreams(invocation, name, served.service))
+    let askedAt: number | undefined
+    try {
+      askedAt = await (isHttp ? serveOverHttp : serveOnStreams)(invocation, name, served.service, settings)
+    } finally {
+      await served.close?.()
+    }
+    // Only now nothing is left that could take long or fail.
+    if (askedAt !== undefined) notices.write('info', `portico: ended after ${((performance.now() - askedAt) / 1000).toFixed(1)} s`)
   } finally {
-    await served.close?.()
+    endLines?.()
   }
+}
+
+/** Writes what is said from now on as `logFormat` wants it. Returns a function that ends it. */
+async function linesOf({ get }: Settings, stderr: Output): Promise<(() => void) | undefined> {
+  const format = get('logFormat') as 'none' | 'text' | 'json'
+  return format === 'none' ? undefined : (await import('../serving/console-lines.ts')).consoleLines(format, stderr)
 }
 
 /** Variables may be meant for other commands of the same environment, but a flag or a line that does nothing is a mistake. */
@@ -211,7 +226,13 @@ function refuseHttpSettings({ all }: Settings): void {
   if (useless) throw new UsageError(`${useless.source} needs --http`, 'Or PORTICO_HTTP=true, or "http: true" in the file')
 }
 
-async function serveOverHttp({ io, screen, signal }: Invocation, name: string, service: Service, settings: Settings): Promise<void> {
+/** Returns when it was asked to end, unless this is a worker. */
+async function serveOverHttp(
+  { io, screen, signal }: Invocation,
+  name: string,
+  service: Service,
+  settings: Settings,
+): Promise<number | undefined> {
   const secrets = settings.get('keys') as readonly string[] | undefined
   const keys = secrets && (await import('../../server/index.ts')).keyRing(secrets)
   const { useKeys, ...rest } = service
@@ -242,29 +263,28 @@ async function serveOverHttp({ io, screen, signal }: Invocation, name: string, s
           `${JSON.stringify({ time: new Date().toISOString(), level: 'info', message: `Serving ${name} at ${url}`, url })}\n`,
         )
     }
-    let ending: Promise<void> | undefined
+    let askedAt: number | undefined
     if (!cluster.isWorker)
       onAbort(signal, () => {
-        ending = endWithLines(listening, settings)
+        askedAt = performance.now()
+        void end(listening, settings)
       })
     await listening.closed
-    await ending
+    return askedAt
   } finally {
     await close()
   }
 }
 
 /** An operator wants to know why the process still runs, and that it ended as it should. */
-async function endWithLines({ handler, close }: Listening, { get }: Settings): Promise<void> {
-  const begun = performance.now()
+function end({ handler, close }: Listening, { get }: Settings): Promise<void> {
   // The requests are at the workers.
   const requests = get('workers') === 0 ? `${counted(handler.counts.inFlight, 'request')} in progress` : 'requests in progress'
   notices.write('info', `portico: ending, waits at most ${Number(get('graceMs')) / 1000} s for ${requests}`)
-  await close()
-  notices.write('info', `portico: ended after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  return close()
 }
 
-async function serveOnStreams({ io, screen, signal }: Invocation, name: string, service: Service): Promise<void> {
+async function serveOnStreams({ io, screen, signal }: Invocation, name: string, service: Service): Promise<undefined> {
   if (io.stdin.isTTY === true) {
     const hint = isBundled(name) ? '' : ` To try it: ${commandName(io)} dev ${name}`
     screen.note(safe`Serving on standard input and output, waiting for a client.${hint}`)

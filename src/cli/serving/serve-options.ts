@@ -9,7 +9,6 @@ import type { HttpLimits, ListenOptions, ServerCardOptions } from '../../http/in
 import type { KeyRing, Server, Service } from '../../server/index.ts'
 import type { SharedStore } from '../../store/index.ts'
 import type { Output } from '../shared-terminal.ts'
-import { consoleLines } from './console-lines.ts'
 import { problemOf, type Settings } from './read-settings.ts'
 import { requestLines } from './request-lines.ts'
 import { HTTP_LIMITS, SERVER_LIMITS, type Setting } from './settings.ts'
@@ -72,7 +71,6 @@ export async function serveOptions(
   const tls = await tlsOf(settings)
   const card = await cardOf(settings, service)
   const format = get('logFormat') as 'none' | 'text' | 'json'
-  const endLines = format === 'none' ? undefined : consoleLines(format, stderr)
   return {
     options: {
       ...same,
@@ -85,10 +83,7 @@ export async function serveOptions(
       ...(card && { card }),
       ...(format !== 'none' && (await requestLines(format, stderr))),
     },
-    close: async () => {
-      await store?.close()
-      endLines?.()
-    },
+    close: async () => store?.close(),
   }
 }
 

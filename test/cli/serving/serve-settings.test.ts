@@ -123,6 +123,24 @@ test.each(['none', 'text', 'json'])('says when it begins to end, and when it has
   for (const line of [begun, ended]) expect(texts.filter((text) => new RegExp(start_ + line.source).test(text))).toHaveLength(1)
 })
 
+test('says that it has ended after the server was closed, and all lines until then are JSON', async () => {
+  const closing = `${SERVER}const close = server.close.bind(server)
+server.close = async () => {
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  console.error('closed')
+  await close()
+}
+`
+  const { child, said } = await start(folderWith({ 'server.mjs': closing }), ['server.mjs', '--http', '0', '--log-format', 'json'])
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  const texts = said()
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { message: string }).message)
+  expect(texts.slice(-2)).toEqual(['closed', expect.stringMatching(/^portico: ended after (?!0\.[0-2] )\d+\.\d s$/)])
+})
+
 test('the help shows the flags that change something, and their values', async () => {
   const { stdout } = await portico(['serve', '--help'])
   for (const flag of ['--no-sessions ', '--no-legacy-sse ', '--health ', '--trust-proxy <number|true|false>', '--workers <auto|number>'])
