@@ -14,7 +14,7 @@ import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { CommandFailure, UsageError, unknownName } from '../errors.ts'
 import { safe } from '../output/safe-text.ts'
-import { type Flags, readSettings, type Settings } from '../serving/read-settings.ts'
+import { type Flags, problemOf, readSettings, type Settings } from '../serving/read-settings.ts'
 import { YES_NO } from '../serving/setting-kinds.ts'
 import { DEFAULT_PORT, fileNameOf, flagOf, LIMITS, SETTINGS, type Setting } from '../serving/settings.ts'
 import type { Output } from '../shared-terminal.ts'
@@ -223,7 +223,7 @@ function refuseHttpSettings({ all }: Settings): void {
   const useless = all.find(
     ({ setting: { name }, source }) => name !== 'server' && name !== 'http' && source !== 'default' && !source.startsWith('PORTICO_'),
   )
-  if (useless) throw new UsageError(`${useless.source} needs --http`, 'Or PORTICO_HTTP=true, or "http: true" in the file')
+  if (useless) throw problemOf([`${useless.source} needs --http, PORTICO_HTTP=true, or "http: true" in the file`])
 }
 
 /** Returns when it was asked to end, unless this is a worker. */
@@ -237,7 +237,7 @@ async function serveOverHttp(
   const keys = secrets && (await import('../../server/index.ts')).keyRing(secrets)
   const { useKeys, ...rest } = service
   if (keys && !useKeys) {
-    throw new UsageError(`${settings.sourceOf('keys')}: ${name} has keys of its own`, 'Remove one: keys of createServer, or this setting')
+    throw problemOf([`${settings.sourceOf('keys')}: ${name} has keys of its own. Remove one: keys of createServer, or this setting`])
   }
   if (keys) useKeys?.(keys)
   const [{ listen }, { limitServer, serveOptions }] = await Promise.all([

@@ -187,7 +187,7 @@ test('mistakes name their place, and end the command with the code for it', asyn
   const limit = await portico(['serve', 'server.mjs', '--http', '--limit', 'maxSession=1'], { cwd })
   expect(limit).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "maxSessions" or') })
   const useless = await portico(['serve', 'server.mjs', '--config', 'stdio.yaml'], { cwd })
-  expect(useless).toMatchObject({ code: 2, stderr: expect.stringContaining('stdio.yaml:1 needs --http') })
+  expect(useless).toMatchObject({ code: 8, stderr: expect.stringContaining('stdio.yaml:1 needs --http') })
   const flag = await portico(['serve', 'server.mjs', '--port', '1'], { cwd })
   expect(flag).toMatchObject({ code: 2, stderr: expect.stringContaining('--port needs --http') })
   const nothing = await portico(['serve'], { cwd })
@@ -214,7 +214,7 @@ test('keys are refused for a server that has its own', async () => {
     cwd: folderWith({ 'server.mjs': own }),
     env: { PORTICO_KEYS: KEY },
   })
-  expect([code, stderr]).toEqual([2, expect.stringContaining('PORTICO_KEYS: server.mjs has keys of its own')])
+  expect([code, stderr]).toEqual([8, expect.stringContaining('PORTICO_KEYS: server.mjs has keys of its own')])
 })
 
 test('replicas of a server with the same keys continue what the other began', async () => {
