@@ -45,7 +45,10 @@ function bytesOf(secret: KeySecret | undefined): Uint8Array<ArrayBuffer> {
     throw new McpError('ERR_DEFINITION', `keyRing() needs secrets of at least ${MIN_LENGTH} characters or bytes, got ${got}`)
   }
   if (typeof secret === 'string' && /[\r\n]/.test(secret))
-    throw new McpError('ERR_DEFINITION', 'keyRing() needs one secret in each text, got one with line breaks: pass text.trim().split("\\n")')
+    throw new McpError(
+      'ERR_DEFINITION',
+      'keyRing() needs one secret in each text, got one with line breaks: pass text.trim().split(/\\r?\\n/)',
+    )
   return typeof secret === 'string' ? encoder.encode(secret) : new Uint8Array(secret)
 }
 

@@ -137,7 +137,10 @@ describe('state that cannot be opened', () => {
 })
 
 it('secrets on several lines of one text are refused, with the call that is meant', () => {
-  const lines = `${'a'.repeat(32)}\n${'b'.repeat(32)}`
-  expect(() => keyRing(lines)).toThrow('keyRing() needs one secret in each text, got one with line breaks: pass text.trim().split("\\n")')
-  expect(() => keyRing(lines.split('\n'))).not.toThrow()
+  const advised = 'text.trim().split(/\\r?\\n/)'
+  for (const end of ['\n', '\r\n']) {
+    const text = `${'a'.repeat(32)}${end}${'b'.repeat(32)}${end}`
+    expect(() => keyRing(text)).toThrow(`keyRing() needs one secret in each text, got one with line breaks: pass ${advised}`)
+    expect(() => keyRing(text.trim().split(/\r?\n/))).not.toThrow()
+  }
 })
