@@ -11,17 +11,19 @@ import { McpError } from './errors.ts'
  * are always false, or its bucket is never empty.
  *
  * @param mayBeOff limits, besides rates, that `false` switches off
+ * @param of the function whose options have the limits, for errors. Default: they are in the option `limits`
  */
 export function withDefaults<Defaults extends object, Given extends object>(
   defaults: Defaults,
   given: Given | undefined,
-  mayBeOff: Readonly<Record<string, 1>> = {},
+  { mayBeOff = {}, of }: { mayBeOff?: Readonly<Record<string, 1>>; of?: string } = {},
 ): Defaults & Given {
-  checkMembers<object>('limits', given, defaults)
+  checkMembers<object>(of ?? 'limits', given, defaults)
   for (const [name, value] of Object.entries(given ?? {})) {
     if (value === undefined) continue
     const expected = expectedFor((defaults as Record<string, unknown>)[name], value, Object.hasOwn(mayBeOff, name))
-    if (expected) throw new McpError('ERR_DEFINITION', `limits.${name} must be ${expected}, not ${shown(value)}`)
+    if (expected)
+      throw new McpError('ERR_DEFINITION', `${of === undefined ? 'limits.' : `${of}: `}${name} must be ${expected}, not ${shown(value)}`)
   }
   return mergeOptions(defaults, given)
 }

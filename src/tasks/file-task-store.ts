@@ -28,7 +28,7 @@ export const DEFAULT_FILE_TASK_STORE_LIMITS: FileTaskStoreLimits = { maxBytes: 1
 export function fileTaskStore(folder: string, options: Partial<FileTaskStoreLimits> = {}): TaskStore {
   if (typeof folder !== 'string' || folder === '')
     throw new McpError('ERR_DEFINITION', `fileTaskStore: expected the path of a folder, got ${JSON.stringify(folder)}`)
-  const limits = withDefaults(DEFAULT_FILE_TASK_STORE_LIMITS, options)
+  const limits = withDefaults(DEFAULT_FILE_TASK_STORE_LIMITS, options, { of: 'fileTaskStore' })
   let opened: Promise<TaskStore> | undefined
   // Loaded on use, because other runtimes have no files.
   const open = (): Promise<TaskStore> => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { mergeOptions, withDefaults } from '../../src/protocol/with-defaults.ts'
+import { fileTaskStore } from '../../src/tasks/index.ts'
 
 const DEFAULTS = { max: 4, host: '127.0.0.1' }
 
@@ -56,9 +57,16 @@ test.each([
   expect(() => withDefaults(DEFAULTS, { max })).toThrow(`limits.max must be a number that is not negative, not ${shown}`)
 })
 
+test('limits that are options themselves are named with their function', () => {
+  expect(() => withDefaults(DEFAULTS, { more: true }, { of: 'open' })).toThrow('open: unknown member "more"; expected one of max, host')
+  expect(() => fileTaskStore('/nowhere', { maxBytes: '1' as never })).toThrow(
+    'fileTaskStore: maxBytes must be a number that is not negative, not "1"',
+  )
+})
+
 test('a number may be switched off with false where that is said', () => {
-  expect(withDefaults(DEFAULTS, { max: false }, { max: 1 })).toMatchObject({ max: false })
-  expect(() => withDefaults(DEFAULTS, { max: true }, { max: 1 })).toThrow(
+  expect(withDefaults(DEFAULTS, { max: false }, { mayBeOff: { max: 1 } })).toMatchObject({ max: false })
+  expect(() => withDefaults(DEFAULTS, { max: true }, { mayBeOff: { max: 1 } })).toThrow(
     'limits.max must be a number that is not negative, or false, not true',
   )
 })

@@ -56,7 +56,7 @@ const SERVERS_FORMAT: FileFormat = { version: 1, upgrades: [(document) => docume
  * const { servers } = await serverFile(hostFolder()).list()
  */
 export function serverFile(folder: string, options: Partial<ServerFileLimits> = {}): ServerFile {
-  const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000 }, options)
+  const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000 }, options, { of: 'serverFile' })
   const { maxServers, maxFileBytes } = limits
   const file = join(folder, 'servers.json')
   const shared = sharedJson<Document>(file, { empty: { mcpServers: {} }, format: SERVERS_FORMAT, check, maxBytes: maxFileBytes, limits })

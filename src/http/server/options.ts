@@ -87,7 +87,7 @@ const MAY_BE_OFF: Readonly<Record<NumberOrFalse, 1>> = {
 }
 
 /** The limits of a handler: what its options say, and the defaults. */
-export const httpLimits = (limits: HttpOptions['limits']): HttpLimits => withDefaults(DEFAULT_HTTP_LIMITS, limits, MAY_BE_OFF)
+export const httpLimits = (limits: HttpOptions['limits']): HttpLimits => withDefaults(DEFAULT_HTTP_LIMITS, limits, { mayBeOff: MAY_BE_OFF })
 
 /** Options of {@link httpHandler} and {@link listen}. */
 export interface HttpOptions {

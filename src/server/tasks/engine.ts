@@ -58,7 +58,7 @@ export class TaskEngine {
     this.serverState = serverState
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, { store, onChange, leaseMs })
-    this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given)
+    this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given, { of: 'tasks' })
     this.answers = new TaskAnswers({
       table: this.table,
       runs: this.#runs,
