@@ -1,5 +1,6 @@
 /** Sends requests to one origin: the pool of connections, the lanes that bound it, and the headers of every request. */
 
+import { systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer, SentRequest } from '../../protocol/interfaces/authorizer.ts'
 import type { Dispatcher, DispatcherSettings, HttpConnection, HttpRequest, LaneKind, ResponseHandler, Sending } from './http-request.ts'
@@ -16,6 +17,8 @@ export interface Permission {
   gone: AbortController
 }
 
+/** How long requests must not wait before the next wait is worth a warning. */
+const QUIET_MS = 60_000
 /** Notifications and responses of ours that are sent at the same time. */
 const NOTICE_CONNECTIONS = 8
 /** Responses of ours that may wait before we stop reading the server's requests. */
@@ -29,8 +32,8 @@ export class ConnectionPool implements HttpConnection {
   readonly lanes: Readonly<Record<LaneKind, Lane>>
   readonly onExchange: ((exchange: HttpExchange) => void) | undefined
   readonly #onWarning: ((message: string) => void) | undefined
-  /** Whether the program knows that the server is busy. */
-  #isBusyTold = false
+  /** When requests last waited for a busy server. Undefined: never. */
+  #busyAt: number | undefined
   /** Responses whose reading is paused. */
   readonly #paused = new Set<HttpSending>()
   readonly #authorize: Authorizer | undefined
@@ -93,15 +96,12 @@ export class ConnectionPool implements HttpConnection {
     return permission || this.#makeHeaders ? this.#makeExtraHeaders(permission) : this.#fixedHeaders
   }
 
-  /** Says once why requests wait. */
+  /** Says once why requests wait, and again only after a quiet time: a busy server still takes some requests. */
   tellBusy(text: string): void {
-    if (!this.#isBusyTold) this.#onWarning?.(text)
-    this.#isBusyTold = true
-  }
-
-  /** The server has taken a request. */
-  tellReady(): void {
-    this.#isBusyTold = false
+    const now = systemClock.now()
+    const isNew = this.#busyAt === undefined || now - this.#busyAt > QUIET_MS
+    this.#busyAt = now
+    if (isNew) this.#onWarning?.(text)
   }
 
   #resumePaused(): void {

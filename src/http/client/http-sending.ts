@@ -104,7 +104,6 @@ export class HttpSending implements Sending, AttemptHandler {
     if (mayAsk && (status === 401 || status === 403)) return this.#askForPermission(permission, status, headers)
     const waitMs = BUSY.has(status) ? this.#busyWait(headers['retry-after']) : undefined
     if (waitMs !== undefined) return this.#sendLater(waitMs, status)
-    if (status < 400) this.#connections.tellReady()
     permission?.authorize.onResponse?.(permission.request, headers)
     // A call that is answered with a stream moves to the lane of streams, so that other calls need not wait for it.
     if (mediaTypeOf(headers['content-type']) === 'text/event-stream') this.#place.moveTo(this.#connections.lanes.stream)

@@ -1,6 +1,7 @@
 /** Many requests at once: our own client and server with their defaults, and what a server may make the client open. */
 
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../../src/base/clock.ts'
 import { listen } from '../../../src/http/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { failureOf, open, openSession, SAID, sessionServer, statelessServer } from './scripted-http.ts'
@@ -232,6 +233,29 @@ describe('a server that is busy', () => {
     // Requests that came later wait for the same reason.
     await failureOf(client.call('echo'))
     expect(warnings).toHaveLength(1)
+  })
+
+  test('a server that is busy for some calls only is one warning, until there was none for a minute', async () => {
+    const tries = new Map<unknown, number>()
+    const server = await statelessServer({
+      'tools/call': ({ message: { id, params } }, answer) => {
+        const count = tries.get(id) ?? 0
+        tries.set(id, count + 1)
+        if (params?.name === 'slow' && count < 2) return answer.status(429, { 'retry-after': '0' })
+        answer.result({ resultType: 'complete', ...SAID })
+      },
+    })
+    const { client, warnings } = await open(server)
+    const both = async (): Promise<void> => {
+      for (const name of ['slow', 'quick']) expect(await client.call(name)).toMatchObject(SAID)
+    }
+    for (let i = 0; i < 3; i++) await both()
+    expect(warnings).toHaveLength(1)
+    const { now } = systemClock
+    const later = vi.spyOn(systemClock, 'now').mockImplementation(() => now() + 61_000)
+    onTestFinished(() => later.mockRestore())
+    await both()
+    expect(warnings).toHaveLength(2)
   })
 
   test('one short wait for a busy server is no warning', async () => {
