@@ -1,6 +1,6 @@
 /** The state that all channels of one server share: its definition, its features and its limits. */
 
-import { callObserver, callSafely } from '../base/call-observer.ts'
+import { callSafely } from '../base/call-observer.ts'
 import { systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
 import { notices } from '../base/notices.ts'
@@ -298,8 +298,15 @@ export class ServerState implements FeatureEnvironment {
     const what = code === 'ERR_STATE_INVALID' ? 'requestState' : 'cursor'
     const error = new McpError(code, `The ${what} of ${call.method} could not be opened: ${cause}${more}`)
     const { onError } = this.#options
-    if (onError) callObserver('onError', () => onError(error, { reference: '', method: call.method, target: targetOf(call) }))
-    else notices.write('warn', visibleText(`portico: ${error.message}`))
+    const write = (): void => notices.write('warn', visibleText(`portico: ${error.message}`))
+    if (!onError) return write()
+    callSafely(
+      () => onError(error, { reference: '', method: call.method, target: targetOf(call) }),
+      (fault) => {
+        write()
+        reportError('portico: onError failed:', fault)
+      },
+    )
   }
 
   #publishAnnounced(): void {

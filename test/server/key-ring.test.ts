@@ -124,6 +124,21 @@ describe('state that cannot be opened', () => {
     expect(errors[0]?.[1]).toEqual({ reference: '', method: 'tools/list', target: undefined })
   })
 
+  it('is written to the log each time that onError fails', async () => {
+    const lines: string[] = []
+    vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line.split('\n')[0] as string))
+    const onError = () => {
+      throw new Error('The disk is full')
+    }
+    const { url } = await serve(asking({ onError }))
+    for (let i = 0; i < 2; i++) await next(url, 'nonsense')
+    const both = [
+      expect.stringContaining('The requestState of tools/call could not be opened'),
+      expect.stringMatching(/onError failed: .*full/),
+    ]
+    expect(lines).toEqual([...both, ...both])
+  })
+
   it('is reported a few times a minute at most, with the number of the others', async () => {
     const clock = fakeClock()
     const errors: unknown[] = []
