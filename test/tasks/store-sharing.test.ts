@@ -235,7 +235,7 @@ test.each(['2025-11-25', '2026-07-28'])(
     expect((await client.get(taskId)).status).toBe('input_required')
     await clock.advance(1000)
     await settle()
-    const message = 'Nobody answered "name" while the task was kept (ttl)'
+    const message = 'The question "name" got no answer before the time of the task was over (ttl)'
     expect(await client.get(taskId)).toMatchObject({ status: 'failed', statusMessage: message })
     await clock.advance(6000)
     await settle()

@@ -38,7 +38,7 @@ export function auditRetention({ env, cwd }: Pick<Io, 'env' | 'cwd'>, options: R
   }
 }
 
-/** Also commands that retire nothing refuse wrong variables: the log would not be kept as somebody meant. */
+/** All commands check these variables. Otherwise a mistake would show only when the log is retired. */
 export function checkRetentionVariables({ env }: Pick<Io, 'env'>): void {
   const { PORTICO_AUDIT_MAX_AGE: age = '', PORTICO_AUDIT_MAX_SIZE: size = '' } = env
   if (age !== '') ageOf({ text: age, from: 'PORTICO_AUDIT_MAX_AGE' })

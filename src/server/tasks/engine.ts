@@ -396,7 +396,7 @@ export class TaskEngine {
       await this.answers.refuse(
         key,
         name,
-        new McpError('ERR_TIMEOUT', `Nobody answered ${JSON.stringify(name)} while the task was kept (ttl)`),
+        new McpError('ERR_TIMEOUT', `The question ${JSON.stringify(name)} got no answer before the time of the task was over (ttl)`),
       )
   }
 
