@@ -1,6 +1,7 @@
 /** Requests that come to a replica while it closes, and afterwards. */
 
 import { describe, expect, test, vi } from 'vitest'
+import { FIXED_HTTP_LIMITS } from '../../../../src/http/server/fixed-limits.ts'
 import { createHandler } from '../../../../src/http/server/handler.ts'
 import { McpError } from '../../../../src/protocol/errors.ts'
 import { memoryStore, type SharedStore } from '../../../../src/store/index.ts'
@@ -36,7 +37,7 @@ async function oneReplica(
 test('a handler that is closed before it has loaded its store does not join', async () => {
   const store = memoryStore()
   const join = vi.spyOn(store.replica, 'join')
-  const handler = createHandler(testServer(), { store, metrics: true })
+  const handler = createHandler(testServer(), { store, metrics: true }, FIXED_HTTP_LIMITS)
   await handler.close()
   const answer = await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers: JSON_HEADERS, body: '{}' }))
   expect([answer.status, join.mock.calls]).toEqual([503, []])
