@@ -37,6 +37,12 @@ export interface SharedValues {
   keep(key: string, value: string, ttlMs: number): Promise<string>
   /** The value of `keep`, if there is one. */
   kept(key: string): Promise<string | undefined>
+  /** Takes a lock. Returns the token that unlocks it; undefined if another holds it. The lock opens after `ttlMs`. */
+  lock(key: string, ttlMs: number): Promise<string | undefined>
+  /** Keeps a lock for `ttlMs` from now. Returns false if it was not held with this token any more. */
+  extend(key: string, token: string, ttlMs: number): Promise<boolean>
+  /** Returns false if the lock was not held with this token any more. */
+  unlock(key: string, token: string): Promise<boolean>
 }
 
 /** A key that encrypts state. */

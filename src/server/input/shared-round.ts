@@ -21,7 +21,7 @@ const LONGEST_WAIT_MS = 500
 export interface SharedRoundTools {
   seal: typeof seal
   unseal: typeof unseal
-  /** Names the round: the same caller, method, state and answers have the same name. */
+  /** Names the outcome of the round: the same caller, method, state and answers have the same name. */
   digestOf(round: unknown): Promise<string>
   /** The error of a process that was stopped while another one took the round. The client sends the request again. */
   lost(): Error
@@ -33,10 +33,13 @@ export class SharedRound {
   readonly #around: Surroundings
   readonly #journal: Journal
   readonly #tools: SharedRoundTools
-  readonly #own = crypto.randomUUID()
-  /** The names of the outcome and of its runner in the store. */
+  /** Its name in the store. */
   #outcome = ''
-  #runner = ''
+  /** A lock. One for all rounds of the call: two with different answers have the same steps, which must not run at once. */
+  readonly #runner: string
+  /** Of the lock. */
+  #token: string | undefined
+  #taking: Promise<number | undefined> | undefined
   /** Until then no other process takes the round. By the clock of this process, which goes on while it is stopped. */
   #heldUntil = 0
   #isLost = false
@@ -48,16 +51,16 @@ export class SharedRound {
     this.#around = around
     this.#journal = journal
     this.#tools = tools
+    this.#runner = `runner of ${journal.callId}`
   }
 
-  /** Returns the outcome that this round had before. Otherwise runs it, and keeps the outcome. While another runs it, waits. */
+  /** Returns the outcome that this round had before. Otherwise runs it, and keeps the outcome. While a round of this call runs, waits. */
   async run(work: () => Params | Promise<Params>): Promise<Params> {
     // Only what the handler and its questions use: a repetition may have other members.
     const { name, uri, arguments: args, requestState } = this.#call.params
     const params = [name, uri, args, requestState, this.#answers()].map((each) => each ?? null)
     const round = await this.#tools.digestOf([this.#around.principal ?? null, this.#call.method, params])
     this.#outcome = `round ${round}`
-    this.#runner = `runner of ${round}`
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       const heldUntil = await this.#take()
       const isFree = heldUntil !== undefined
@@ -77,10 +80,13 @@ export class SharedRound {
   /** A step that a run before has finished is not run again, although that run did not end. */
   async step(name: string, run: () => Promise<string>): Promise<string> {
     const entry = `step ${this.#journal.callId} ${name}`
-    const known = await this.#open(await this.#values.kept(entry), entry)
-    if (known !== undefined) return known
-    if (!(await this.#isStillOurs())) throw this.#tools.lost()
-    return this.#keep(entry, await run())
+    for (;;) {
+      const known = await this.#open(await this.#values.kept(entry), entry)
+      if (known !== undefined) return known
+      if (this.#isHeld) return this.#keep(entry, await run())
+      // While this process was stopped, a round with other answers may have run the step. So it looks again.
+      if (!(await this.#isStillOurs())) throw this.#tools.lost()
+    }
   }
 
   /** Answers to open questions. Others have no effect, so they make no other round. */
@@ -119,18 +125,25 @@ export class SharedRound {
     return !this.#isLost && this.#around.serverState.now() < this.#heldUntil
   }
 
-  /** Takes the round, if no other process has it. Returns until when. */
-  async #take(): Promise<number | undefined> {
+  /** Takes the round or keeps it, if no other process has it. Returns until when. */
+  #take(): Promise<number | undefined> {
+    // One attempt at a time: a second one would find the lock of the first.
+    this.#taking ??= this.#lock().finally(() => {
+      this.#taking = undefined
+    })
+    return this.#taking
+  }
+
+  async #lock(): Promise<number | undefined> {
     const sentAt = this.#around.serverState.now()
-    const holder = await this.#values.kept(this.#runner)
-    // Only if there is no value: `keep` would extend the life of an existing one.
-    if (holder !== undefined && holder !== this.#own) return undefined
-    return (await this.#values.keep(this.#runner, this.#own, HELD_MS)) === this.#own ? sentAt + HELD_MS : undefined
+    const isKept = this.#token !== undefined && (await this.#values.extend(this.#runner, this.#token, HELD_MS))
+    if (!isKept) this.#token = await this.#values.lock(this.#runner, HELD_MS)
+    return this.#token === undefined ? undefined : sentAt + HELD_MS
   }
 
   /** Asks the store only after this process was stopped, or could not reach the store. */
   async #isStillOurs(): Promise<boolean> {
-    if (!this.#isHeld) await this.#renew()
+    if (!this.#isHeld && !this.#isLost) await this.#renew()
     return !this.#isLost
   }
 
@@ -153,12 +166,10 @@ export class SharedRound {
     return known
   }
 
-  /** Its entry must not be changed if another process has it. */
+  /** A renewal that is on its way may still take it. */
   #release(): void {
-    const values = this.#values
-    void values
-      .kept(this.#runner)
-      .then((holder) => (holder === this.#own ? values.keep(this.#runner, this.#own, 1) : undefined))
+    void Promise.allSettled([this.#taking])
+      .then(() => this.#token !== undefined && this.#values.unlock(this.#runner, this.#token))
       .catch(() => {})
   }
 

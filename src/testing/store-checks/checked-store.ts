@@ -64,7 +64,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, Form | undefined>>>
     end: FLAG,
     idle: form(
       'a list of objects with record and idleMs, or "gone"',
-      isListOf((value) => value === 'gone' || has({ record: isText })(value)),
+      isListOf((value) => value === 'gone' || has({ record: TEXT_OR_NOTHING.fits })(value)),
     ),
     endIdle: FLAG,
     cancel: TEXT_OR_NOTHING,

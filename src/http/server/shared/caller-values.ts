@@ -33,6 +33,10 @@ export class CallerValues {
     const values = this.#values
     return {
       kept: (name) => values.kept(name),
+      // A caller has as many locks as requests in progress, which have a limit.
+      lock: (name, ttlMs) => values.lock(name, ttlMs),
+      extend: (name, token, ttlMs) => values.extend(name, token, ttlMs),
+      unlock: (name, token) => values.unlock(name, token),
       keep: async (name, value, ttlMs) => {
         const bytes = Math.ceil((value.length + VALUE_BYTES) * Math.min(1, ttlMs / PERIOD_MS))
         return this.#hasRoom(`${kind} ${key}`, bytes) ? values.keep(name, value, ttlMs) : value

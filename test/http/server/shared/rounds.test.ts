@@ -26,8 +26,9 @@ const ANSWERS = { name: { action: 'accept', content: { name: 'Ada' } } }
 const TOOL = callTool('order', {}, CAN_ASK)
 
 const resultOf = ({ message }: HttpAnswer): Message => (message as Message).result as Message
-const nextRound = (asked: HttpAnswer) =>
-  callTool('order', {}, { ...CAN_ASK, requestState: resultOf(asked).requestState, inputResponses: ANSWERS })
+const nextRound = (asked: HttpAnswer, inputResponses: Message = ANSWERS) =>
+  callTool('order', {}, { ...CAN_ASK, requestState: resultOf(asked).requestState, inputResponses })
+const answerOf = (name: string): Message => ({ name: { action: 'accept', content: { name } } })
 
 /** Asks for a name, then runs a step, waits for `go` and ends. `did` gets the step and the end, each with its replica. */
 function orderTool(did: string[], go: Promise<void> = Promise.resolve(), clock?: Clock): (replica: number) => Server {
@@ -54,21 +55,30 @@ function stoppedReplica(store: SharedStore): {
   stop(): Promise<void>
   /** Stops after it has taken the round and found no outcome. It goes on when the gate opens. */
   beforeItRuns(): Gate
+  /** Stops after its round has ended, before the store hears so. */
+  beforeItReleases(): Gate
 } {
   let passedMs = 0
-  let runner = ''
-  let goOn: Gate | undefined
+  let runner: [key: string, token: string] | undefined
+  let [goOn, release]: (Gate | undefined)[] = []
   const stopped = gate()
   const stop = async (): Promise<void> => {
     passedMs += 11_000
-    await store.counters.forget(runner)
+    if (runner) await store.counters.unlock(...runner)
     stopped.open()
   }
   const counters: SharedStore['counters'] = {
     ...bound(store.counters),
-    keep: (key, value, ttlMs) => {
-      if (key.startsWith('runner of ')) runner = key
-      return store.counters.keep(key, value, ttlMs)
+    lock: async (key, ttlMs) => {
+      const token = await store.counters.lock(key, ttlMs)
+      if (token !== undefined) runner = [key, token]
+      return token
+    },
+    unlock: async (key, token) => {
+      const held = release
+      if (held) await stop()
+      await held?.opened
+      return store.counters.unlock(key, token)
     },
     kept: async (key) => {
       const value = await store.counters.kept(key)
@@ -88,6 +98,10 @@ function stoppedReplica(store: SharedStore): {
     beforeItRuns: () => {
       goOn = gate()
       return goOn
+    },
+    beforeItReleases: () => {
+      release = gate()
+      return release
     },
   }
 }
@@ -168,6 +182,43 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(did).toEqual(['before at 0', 'step at 2', 'end at 2'])
   })
 
+  test('a process that was stopped while it released a round does not release that of another', async () => {
+    const did: string[] = []
+    const end = gate()
+    const stores = await storesOf(3)
+    const stopped = stoppedReplica(stores[1] as SharedStore)
+    stores[1] = stopped.store
+    const { urls } = await serveReplicas(
+      (replica) => {
+        const own = testServer({ keys })
+        own.tool('order', {}, async (_args, ctx) => {
+          const { name } = await ctx.elicit('name', 'Your name?', NAME)
+          did.push(`began at ${replica}`)
+          if (replica === 2) await end.opened
+          did.push(`end at ${replica}`)
+          return name
+        })
+        return own
+      },
+      { stores },
+    )
+    const asked = await askModern(urls[0] as string, TOOL)
+    const sendTo = (replica: number, name: string): Promise<HttpAnswer> =>
+      askModern(urls[replica] as string, nextRound(asked, answerOf(name)))
+    const goOn = stopped.beforeItReleases()
+    expect((await sendTo(1, 'Ada')).status).toBe(200)
+    await stopped.isStopped
+    const second = sendTo(2, 'Bob')
+    await until(() => did.includes('began at 2'))
+    goOn.open()
+    const third = sendTo(0, 'Cy')
+    // It must have had the time to begin.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    end.open()
+    expect([(await second).status, (await third).status]).toEqual([200, 200])
+    expect(did).toEqual([1, 2, 0].flatMap((replica) => [`began at ${replica}`, `end at ${replica}`]))
+  })
+
   /** Asks at the first replica, begins the round at the second, and stops that one while its handler runs. */
   async function stoppedInRound(handler: (replica: number, ctx: Context) => Promise<string>) {
     const did: string[] = []
@@ -242,6 +293,41 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     go.open()
     expect(resultOf(await second).content).toEqual([{ type: 'text', text: 'Ada 1 2' }])
     expect(did.filter((what) => what.startsWith('step'))).toEqual(['step at 1'])
+  })
+
+  test('rounds of one call with different answers run one after the other, and share their steps', async () => {
+    const did: string[] = []
+    const go = gate()
+    const { urls } = await serveReplicas(
+      (replica) => {
+        const own = testServer({ keys })
+        own.tool('order', {}, async (_args, ctx) => {
+          const { name } = await ctx.elicit('name', 'Your name?', NAME)
+          did.push(`began at ${replica}`)
+          const step = await ctx.once('step', async () => {
+            const number = did.push(`step at ${replica}`)
+            await go.opened
+            return number
+          })
+          return `${name} ${step}`
+        })
+        return own
+      },
+      { stores: await storesOf(3) },
+    )
+    const asked = await askModern(urls[0] as string, TOOL)
+    const first = askModern(urls[0] as string, nextRound(asked, answerOf('Ada')))
+    await until(() => did.includes('step at 0'))
+    const others = ['Bob', 'Cy'].map((name, i) => askModern(urls[i + 1] as string, nextRound(asked, answerOf(name))))
+    // They must have had the time to begin.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(did).toEqual(['began at 0', 'step at 0'])
+    go.open()
+    const texts = (await Promise.all([first, ...others])).map((answer) => resultOf(answer).content)
+    expect(texts).toEqual(['Ada 2', 'Bob 2', 'Cy 2'].map((text) => [{ type: 'text', text }]))
+    expect(did.filter((what) => what.startsWith('step'))).toEqual(['step at 0'])
+    expect(resultOf(await askModern(urls[2] as string, nextRound(asked, answerOf('Ada')))).content).toEqual(texts[0])
+    expect(did).toHaveLength(4)
   })
 
   test('other answers are another round, and the round of one caller is not that of another', async () => {
