@@ -3,7 +3,8 @@
 import { randomId } from '../base/bytes.ts'
 import type { Entered, LookedAtSession, SessionTable } from '../store/session-table.ts'
 import { STANDING_STREAM } from '../store/stream-logs.ts'
-import { isNotSent } from './connection.ts'
+import { isUnreadable } from '../store/unreadable.ts'
+import { isDamaged, isNotSent } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { LateLeaves } from './late-leaves.ts'
@@ -31,7 +32,7 @@ const placeOf = (sid: string): string => `session ${sid}`
 const isCancelled = (call: Buffer | null | undefined): boolean => call != null && textOf(call).endsWith(' c')
 
 export function redisSessions(context: RedisContext, own: RedisReplica): SessionTable {
-  const { connection, keys, values } = context
+  const { connection, keys, values, reportUnreadable } = context
   const sawLife = (lifeMs: number): void => {
     if (lifeMs > context.longestLifeMs) context.longestLifeMs = lifeMs
   }
@@ -71,13 +72,30 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
     const room = await forgetDead(sid, '', maxCalls, live)
     return room ? enter(sid, call, maxCalls + room.kept, TAKEN_OVER, live) : entered
   }
-  const look = async (sid: string, idleMs: number | '', live: string[]): Promise<'gone' | 'ended' | LookedAtSession> => {
+  /** Returns 'gone', 'ended', or how long it was idle and its sealed record. One session must not fail a look at several. */
+  const look = async (sid: string, idleMs: number | '', live: string[]): Promise<'gone' | 'ended' | [idle: Buffer, record: Buffer]> => {
     const { session, calls, streams, dirty, stream, log } = keys.session(sid)
-    const reply = await connection.run(idleSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM, idleMs, ...live])
-    if (!Array.isArray(reply)) return textOf(reply) as 'gone' | 'ended'
-    const [idle, record] = reply as [Buffer, Buffer]
+    try {
+      const reply = await connection.run(idleSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM, idleMs, ...live])
+      return Array.isArray(reply) ? (reply as [Buffer, Buffer]) : (textOf(reply) as 'gone' | 'ended')
+    } catch (error) {
+      if (!isDamaged(error)) throw error
+      reportUnreadable('a session is damaged', error)
+      return 'gone'
+    }
+  }
+  const lookAt = async (sid: string, live: string[]): Promise<'gone' | LookedAtSession> => {
+    const looked = await look(sid, '', live)
+    if (!Array.isArray(looked)) return 'gone'
+    const [idle, sealed] = looked
     const text = textOf(idle)
-    return { record: await values.open(record, placeOf(sid)), idleMs: text === '' ? undefined : Number(text) }
+    const idleMs = text === '' ? undefined : Number(text)
+    try {
+      return { record: await values.open(sealed, placeOf(sid)), idleMs }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      return { record: undefined, idleMs }
+    }
   }
   return {
     create: async (sid, record, { ttlMs, maxAgeMs }) => {
@@ -111,7 +129,7 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
     },
     idle: async (sids) => {
       const { live } = await own.directory()
-      return Promise.all(sids.map(async (sid) => (await look(sid, '', live)) as 'gone' | LookedAtSession))
+      return Promise.all(sids.map((sid) => lookAt(sid, live)))
     },
     endIdle: async (sid, idleMs) => (await look(sid, Math.floor(idleMs), (await own.directory()).live)) === 'ended',
     cancel: async (sid, call) => {

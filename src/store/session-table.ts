@@ -29,7 +29,8 @@ export interface EnteredSession {
 
 /** A session that was looked at without using it. */
 export interface LookedAtSession {
-  record: string
+  /** Undefined if this replica cannot open it. */
+  record?: string | undefined
   /** How long it has not been used; undefined while it is in use: a request is in progress, or a replica that lives reads a stream. */
   idleMs?: number | undefined
 }
@@ -51,7 +52,7 @@ export interface SessionTable {
   replace(sid: string, record: string, revision: number): Promise<boolean>
   /** Removes the session with everything that belongs to it. Returns whether there was one. */
   end(sid: string): Promise<boolean>
-  /** Looks at sessions without moving their expiry. */
+  /** Looks at sessions without moving their expiry. One that is damaged, so that no replica can use it, is `gone`. */
   idle(sids: string[]): Promise<('gone' | LookedAtSession)[]>
   /** Removes the session, as `end` does, if it is idle and has been for so long. Returns whether it did. */
   endIdle(sid: string, idleMs: number): Promise<boolean>

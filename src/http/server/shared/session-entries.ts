@@ -46,7 +46,7 @@ export class SessionEntries {
     const { store, limits } = options
     this.#options = options
     this.#store = store
-    this.#room = new RoomForSessions(store, options.onEnded)
+    this.#room = new RoomForSessions(store, options.onEnded, async () => (await this.ids.faultInStore()) === undefined)
     // Topics live 10 % longer than the session, because they are renewed only every tenth of its life. Until they expire, a session that
     // has expired still counts.
     this.#topicLifeMs = limits.sessionIdleMs * 1.1

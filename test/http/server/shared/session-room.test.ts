@@ -1,6 +1,9 @@
 /** At the limits of sessions, replicas close idle sessions for new ones, as one process does. */
 
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { randomId } from '../../../../src/base/bytes.ts'
+import { redis } from '../../../../src/redis/index.ts'
+import { keyRing } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { http } from '../../../support/http-requests.ts'
 import {
@@ -21,6 +24,7 @@ import { storesInRedis } from '../../../support/stores-in-redis.ts'
 import { watchedStore } from '../../../support/watched-store.ts'
 
 const redisServer = redisOfFile()
+afterEach(() => void vi.restoreAllMocks())
 const REVISION = '2025-11-25'
 
 const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
@@ -134,6 +138,59 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     await stores[0]?.sessions.end(gone.id)
     await openSession(urls[2] as string, REVISION, { headers: from('192.0.2.3') })
     expect((await idle.ask(callTool('hi'))).status).toBe(200)
+  })
+})
+
+describe.each(['maxSessions', 'maxSessionsPerAddress'] as const)('%s', (limit) => {
+  const [OLD, NEW] = ['the old secret, of at least 32 characters', 'the new secret, of at least 32 characters']
+  const open = (url: string | undefined) => http(url as string, { body: initializeMessage(REVISION) })
+
+  /** One replica for each ring of secrets. */
+  async function replicasWith(...rings: string[][]) {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { url, cli } = await redisServer()
+    const prefix = `${randomId()}:`
+    const stores = rings.map((secrets) => redis(url, { prefix, keys: keyRing(secrets) }))
+    const { urls } = await serveReplicas(() => testServer(), { count: rings.length, stores, limits: { [limit]: 3 } })
+    return { urls, stores, cli, prefix }
+  }
+
+  test('sessions whose secret was removed make room, and those in use stay', async () => {
+    const { urls, stores } = await replicasWith([OLD], [NEW, OLD], [NEW])
+    const used = await openSession(urls[0] as string, REVISION)
+    await used.listen()
+    await openSession(urls[0] as string, REVISION)
+    // It seals the secret of all ids with the new key.
+    const newer = await openSession(urls[1] as string, REVISION)
+    expect((await open(urls[2])).status).toBe(200)
+    expect((await newer.ask(callTool('hi'))).status).toBe(200)
+    expect((await used.ask(callTool('hi'))).status).toBe(200)
+    expect(await stores[2]?.topics.size('sessions')).toBe(3)
+  })
+
+  test('a replica with wrong keys does not end sessions of the others', async () => {
+    const { urls } = await replicasWith([OLD], [NEW])
+    const sessions = [1, 2, 3].map(() => openSession(urls[0] as string, REVISION))
+    for (const session of await Promise.all(sessions)) {
+      expect((await open(urls[1])).status).toBeGreaterThan(400)
+      expect((await session.ask(callTool('hi'))).status).toBe(200)
+    }
+  })
+
+  test.each([
+    ['of another type', ['HSET', 'x', 'y']],
+    ['without its head', ['SET', 'x']],
+    ['without JSON', ['EVAL', "return redis.call('SET', KEYS[1], '1 60000 9999999999999 0 \\0no JSON')", '1']],
+  ])('a damaged session makes room: a record %s', async (_kind, [command = '', ...rest]) => {
+    const { urls, stores, cli, prefix } = await replicasWith([NEW])
+    const sessions = [await openSession(urls[0] as string, REVISION)]
+    sessions.push(await openSession(urls[0] as string, REVISION), await openSession(urls[0] as string, REVISION))
+    const key = `${prefix}{${storedName(sessions[2] as HttpSession)}}:session`
+    await cli('DEL', key)
+    await (command === 'EVAL' ? cli(command, ...rest, key) : cli(command, key, ...rest))
+    expect((await open(urls[0])).status).toBe(200)
+    expect(await stores[0]?.topics.size('sessions')).toBe(3)
+    for (const session of sessions.slice(0, 2)) expect((await session.ask(callTool('hi'))).status).toBe(200)
   })
 })
 
