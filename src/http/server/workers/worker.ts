@@ -15,6 +15,9 @@ import { type MetricsPart, receiveFrom, sendTo, type ToPrimary, type ToWorker, t
 /** How long the program may go on after its server has closed. */
 const AFTER_CLOSE_MS = 2000
 
+/** How long a scrape waits for the primary process, which waits for the workers itself. */
+const GATHER_MS = 2000
+
 type Setup = Extract<ToWorker, { kind: 'setup' }>
 
 export async function serveAsWorker(
@@ -52,7 +55,6 @@ export async function serveAsWorker(
           )
         case 'gathered':
           gathering.get(message.id)?.(message.parts)
-          gathering.delete(message.id)
       }
     })
     tell({ kind: 'hello' })
@@ -76,11 +78,16 @@ export async function serveAsWorker(
         },
         gather: async () => {
           const id = ++gathered
-          const parts = await new Promise<MetricsPart[]>((resolve) => {
+          let timer: NodeJS.Timeout | undefined
+          const parts = await new Promise<MetricsPart[] | undefined>((resolve) => {
+            timer = setTimeout(resolve, GATHER_MS, undefined)
             gathering.set(id, resolve)
             tell({ kind: 'gather', id })
           })
-          return mergeMetrics(parts)
+          clearTimeout(timer)
+          gathering.delete(id)
+          // The primary process stands still.
+          return mergeMetrics(parts ?? [{ worker: String(setup.worker), families: await ownMetrics() }])
         },
       }
     : undefined

@@ -3,6 +3,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { Agent } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -320,6 +321,21 @@ test('a worker whose metrics cannot be read lives on, and is left out of the scr
   await expect.poll(errors).toContain('the metrics of this worker could not be read: Error: This store has a fault')
   expect(pids().get(1)).toBe(before)
 }, 60_000)
+
+test('a worker gives its own metrics while the primary process stands still', async () => {
+  const { url, child } = await start({ workers: 1, metrics: true })
+  // The primary process accepts connections.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  const scrape = async (): Promise<string> => (await http(new URL('/metrics', url).href, { ...GET, agent })).text
+  expect(await scrape()).toContain('portico_ready{worker="1"} 1\n')
+  child.kill('SIGSTOP')
+  const alone = await scrape()
+  expect(alone).toContain('portico_ready{worker="1"} 1\n')
+  expect(alone).not.toContain('worker="primary"')
+  child.kill('SIGCONT')
+  expect(await scrape()).toContain('portico_workers{worker="primary",state="answered"} 1\n')
+})
 
 test('a scrape of any worker has the metrics of all, each with its number', async () => {
   const { url } = shared
