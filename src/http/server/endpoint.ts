@@ -137,7 +137,7 @@ export class Endpoint {
     })
     this.checks.set('keys', this.#replica.checkKeys)
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
-    if (this.#legacySse) this.#legacySse.relay = this.#replica.relayFor(this.#legacySse)
+    if (this.#legacySse) this.#legacySse.shared = { relay: this.#replica.relayFor(this.#legacySse), limits: this.#sharedLimits }
     // A session of the oldest transport has the name of its replica, which others must know.
     await store.replica.join().catch(() => {})
   }
@@ -156,9 +156,10 @@ export class Endpoint {
       requireMcpHeaders: options.requireMcpHeaders === true,
       canListen: options.responses !== 'json',
     }
+    const refuse = (reply: HttpReply, refusal: Refusal): void => this.#refuseLater(reply, refusal)
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
     this.#sessions = hasSessions ? new SessionRequests({ ...shared, options, usages: this.#usages, kept: this.#kept, now }) : undefined
-    this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
+    this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now, refuse }) : undefined
   }
 
   /** False during and after the shutdown, when no new requests are accepted. */

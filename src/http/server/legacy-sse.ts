@@ -10,6 +10,7 @@ import type { AllHttpLimits } from './fixed-limits.ts'
 import { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
+import type { SharedLimits } from './limits/shared-limits.ts'
 import { about, busy, DRAINING_REPLICA, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { HttpPost } from './stateless.ts'
@@ -22,6 +23,8 @@ export interface LegacySseOptions {
   inFlight: InFlight
   open: OpenStreams
   now(): number
+  /** Sends a refusal that was found out later. */
+  refuse(reply: HttpReply, refusal: Refusal): void
 }
 
 interface LegacySession {
@@ -38,8 +41,13 @@ interface LegacySession {
 
 /** Passes messages on to the replica that has the stream of their session. */
 export interface LegacyRelay {
-  /** Calls `connect` with an id that names this replica, or refuses while others do not know it. */
-  open(principal: string | undefined, reply: HttpReply, connect: (id: string) => Refusal | undefined): void
+  /** Calls `connect` with an id that names this replica, or refuses while others do not know it. `admit` calls it if there is room. */
+  open(
+    principal: string | undefined,
+    reply: HttpReply,
+    admit: (open: () => Refusal | undefined) => Promise<Refusal | undefined>,
+    connect: (id: string) => Refusal | undefined,
+  ): void
   /** Sends a message, and answers the POST with what the other replica says. Until then its body counts. */
   pass(id: string, message: Incoming, post: Pick<HttpPost, 'reply' | 'principal' | 'access' | 'body'>): void
 }
@@ -48,7 +56,7 @@ const NOT_FOUND = refuse(404, 'Session not found')
 
 export class LegacySse {
   /** Set if there are other replicas. */
-  relay: LegacyRelay | undefined
+  shared: { relay: LegacyRelay; limits: SharedLimits } | undefined
   readonly #options: LegacySseOptions
   readonly #sessions = new Map<string, LegacySession>()
   #stopTending: (() => void) | undefined
@@ -64,7 +72,9 @@ export class LegacySse {
    */
   connect(request: HttpRequestView, reply: HttpReply, principal: string | undefined, usageOf: () => CallerUsage): Refusal | undefined {
     const connect = (id: string): Refusal | undefined => this.#connect(id, request, reply, principal, usageOf())
-    return this.relay ? void this.relay.open(principal, reply, connect) : connect(randomId())
+    if (!this.shared) return connect(randomId())
+    const { relay, limits } = this.shared
+    return void relay.open(principal, reply, (open) => limits.admitLegacySession(usageOf(), open), connect)
   }
 
   #connect(id: string, request: HttpRequestView, reply: HttpReply, principal: string | undefined, usage: CallerUsage): Refusal | undefined {
@@ -92,46 +102,70 @@ export class LegacySse {
   receive(message: Incoming, post: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
     const id = /[?&]sessionId=([\w.-]+)/.exec(post.request.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must contain the sessionId from the endpoint event')
-    if (this.#sessions.has(id) || !this.relay) return this.#take(id, message, post, () => post.reply.send(202, {}))
-    return void this.relay.pass(id, message, post)
+    if (this.shared && !this.#sessions.has(id)) return void this.shared.relay.pass(id, message, post)
+    const { reply } = post
+    const accept = (): void => {
+      if (!reply.isGone) reply.send(202, {})
+    }
+    return this.#take(id, message, post, accept, (refusal) => this.#options.refuse(reply, refusal))
   }
 
-  /** Takes a message that another replica has received. */
+  /**
+   * Takes a message that another replica has received.
+   *
+   * @param onRefused gets a refusal that was found out later
+   */
   takePassed(
     id: string,
     message: Incoming,
     caller: Pick<HttpPost, 'principal' | 'access'>,
     bytes: number,
     onAccepted: () => void,
+    onRefused: (refusal: Refusal) => void,
   ): Refusal | undefined {
     const session = this.#sessions.get(id)
     if (!session) return NOT_FOUND
     const body = new BodyMemory(this.#options.inFlight, session.usage)
     body.requests = requestsIn(message)
     const hasRoom = !expectsAnswer(message) || body.grow(bytes)
-    const refusal = hasRoom ? this.#take(id, message, { ...caller, body }, onAccepted) : body.refusal
+    const refusal = hasRoom ? this.#take(id, message, { ...caller, body }, onAccepted, onRefused) : body.refusal
     if (!body.isInFlight) body.release()
     return refusal
   }
 
-  /** @param onAccepted called before the message has any effect */
+  /**
+   * @param onAccepted called before the message has any effect
+   * @param onRefused gets a refusal that was found out after the store was asked
+   */
   #take(
     id: string,
     message: Incoming,
     { principal, access, body }: Pick<HttpPost, 'principal' | 'access' | 'body'>,
     onAccepted: () => void,
+    onRefused: (refusal: Refusal) => void,
   ): Refusal | undefined {
     const session = this.#sessions.get(id)
     if (session?.principal !== principal || !session) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
     if (message.kind === 'ignored') return refuse(400, message.reason)
     const hasAnswer = expectsAnswer(message)
-    if (hasAnswer && session.isRetired) return about(NOT_FOUND, idOf(message))
-    const full = hasAnswer ? this.#enter(session, body) : undefined
-    if (full) return about(full, idOf(message))
-    onAccepted()
-    session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
-    return undefined
+    const receive = (): undefined => {
+      onAccepted()
+      session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
+    }
+    if (!hasAnswer) return receive()
+    const aboutIt = (refusal: Refusal): Refusal => about(refusal, refusal.id ?? idOf(message))
+    const enter = (): Refusal | undefined => {
+      // The session or the server may have ended while the store was asked.
+      if (this.#options.open.isEnding) return aboutIt(DRAINING_REPLICA)
+      const isOver = session.isRetired || this.#sessions.get(id) !== session
+      const refusal = isOver ? NOT_FOUND : this.#enter(session, body)
+      return refusal ? aboutIt(refusal) : receive()
+    }
+    if (!this.shared) return enter()
+    // The answer does not need the connection of the POST.
+    const request = { usage: session.usage, body, reply: { isGone: false } }
+    return this.shared.limits.admit(message, request, enter, (refusal) => onRefused(aboutIt(refusal)))
   }
 
   endAll(reason: string, cause: EndCause): void {

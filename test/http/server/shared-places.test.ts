@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
 import { type PlaceKind, SharedPlaces } from '../../../src/http/server/limits/shared-places.ts'
+import { type ErrorCode, McpError } from '../../../src/protocol/errors.ts'
 import type { Counters } from '../../../src/protocol/interfaces/counters.ts'
 import { memoryCounters } from '../../../src/store/memory/counters.ts'
 
@@ -13,10 +14,14 @@ function replicas(count: number, more: Partial<PlaceKind> = {}) {
   const memory = memoryCounters(() => clock.now, 1000)
   const held: (() => void)[] = []
   let isSlow = false
+  const asked: string[] = []
+  let refused: { caller: string; code: ErrorCode } | undefined
   const counters: Counters = {
     ...memory,
     hold: async (...args) => {
       clock.asked++
+      asked.push(args[0])
+      if (refused && args[0].endsWith(refused.caller)) throw new McpError(refused.code, 'Refused')
       if (isSlow) await new Promise<void>((resolve) => held.push(resolve))
       return memory.hold(...args)
     },
@@ -47,6 +52,11 @@ function replicas(count: number, more: Partial<PlaceKind> = {}) {
     clock,
     all,
     slow: () => (isSlow = true),
+    /** The store refuses questions about a caller. Returns all questions. */
+    refuse: (caller: string, code: ErrorCode) => {
+      refused = { caller, code }
+      return asked
+    },
     release: () => {
       isSlow = false
       for (const go of held.splice(0)) go()
@@ -94,4 +104,31 @@ test('places of a replica that died are free when their time is over, and its ow
   for (let i = 0; i < 8; i++) expect(await living.begin()).toBe(true)
   dead.usage.inFlight = 1
   expect(await dead.begin()).toBe(false)
+})
+
+test('a caller whose places are damaged does not end those of the others, and is forgotten', async () => {
+  const { all, clock, refuse } = replicas(2, { max: 1 })
+  const [here, there] = all as [(typeof all)[0], (typeof all)[0]]
+  const eve = new CallerUsage('principal', 'eve')
+  expect(await here.places.enter(eve)).toBeUndefined()
+  expect(await here.begin()).toBe(true)
+  const asked = refuse('eve', 'ERR_STORE')
+  clock.now = TTL_MS - 1
+  await here.places.renew()
+  clock.now = TTL_MS + 1
+  expect(await there.begin()).toBe(false)
+  here.places.entered(eve)
+  await here.places.renew()
+  asked.length = 0
+  await here.places.renew()
+  expect(asked).toEqual(['maxInFlightPerPrincipal ada'])
+})
+
+test('callers who come while the store is down are forgotten', async () => {
+  const { all, refuse } = replicas(1)
+  const [only] = all as [(typeof all)[0]]
+  const asked = refuse('ada', 'ERR_STORE_DOWN')
+  await expect(only.begin()).rejects.toMatchObject({ code: 'ERR_STORE_DOWN' })
+  await only.places.renew()
+  expect(asked).toHaveLength(1)
 })

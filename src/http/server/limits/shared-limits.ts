@@ -26,6 +26,7 @@ export class SharedLimits {
   /** By kind of the caller. A kind without a limit has no entry. */
   readonly #requests: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
   readonly #listens: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
+  readonly #legacySessions: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
   readonly #clock: Clock
   readonly #faults: FaultReports
   readonly #leaseMs: number
@@ -33,6 +34,7 @@ export class SharedLimits {
 
   constructor(store: SharedStore, limits: AllHttpLimits, clock: Clock) {
     const { maxInFlightPerPrincipal, maxInFlightPerAddress, maxListensPerPrincipal, maxStreamsPerAddress } = limits
+    const { maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
     const { counters } = store
     const now = (): number => clock.now()
     this.#clock = clock
@@ -47,12 +49,18 @@ export class SharedLimits {
     const listens = (of: 'principal' | 'address', limit: string, max: number, isOption: boolean, what: string): void => {
       this.#listens[of] = placesOf({ of, limit, isOption, max, what, spare: 0, used: (usage) => usage.listens })
     }
+    const sessions = (of: 'principal' | 'address', limit: string, max: number, what: string): void => {
+      const used = ({ legacySessions }: CallerUsage): number => legacySessions
+      this.#legacySessions[of] = placesOf({ of, limit, isOption: true, max, what, spare: 0, used })
+    }
     requests('principal', 'maxInFlightPerPrincipal', maxInFlightPerPrincipal, 'requests at once')
     if (maxInFlightPerAddress !== false)
       requests('address', 'maxInFlightPerAddress', maxInFlightPerAddress, 'requests at once from one address')
     listens('principal', 'maxListensPerPrincipal', maxListensPerPrincipal, false, 'open subscriptions')
     if (maxStreamsPerAddress !== false)
       listens('address', 'maxStreamsPerAddress', maxStreamsPerAddress, true, 'open streams of one address')
+    sessions('principal', 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
+    if (maxSessionsPerAddress !== false) sessions('address', 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
     this.#renewLater()
   }
 
@@ -64,7 +72,7 @@ export class SharedLimits {
    */
   admit(
     message: Incoming,
-    { usage, body, reply }: HttpPost,
+    { usage, body, reply }: Pick<HttpPost, 'usage' | 'body'> & { reply: { isGone: boolean } },
     answer: () => Refusal | undefined,
     send: (refusal: Refusal) => void,
   ): Refusal | undefined {
@@ -94,6 +102,25 @@ export class SharedLimits {
     return undefined
   }
 
+  /** Opens a session of the oldest transport, or refuses it. Rejects if the store fails. */
+  async admitLegacySession(usage: CallerUsage, open: () => Refusal | undefined): Promise<Refusal | undefined> {
+    const places = this.#legacySessions[usage.kind]
+    if (!places) return open()
+    // Otherwise the usage could be removed before the session counts in it.
+    usage.arriving++
+    try {
+      const refused = await places.enter(usage)
+      if (refused) return refused
+      try {
+        return open()
+      } finally {
+        places.entered(usage)
+      }
+    } finally {
+      usage.arriving--
+    }
+  }
+
   close(): void {
     this.#timer?.cancel()
     // Without the store they are given back when their time is over.
@@ -116,7 +143,7 @@ export class SharedLimits {
   }
 
   #all(): SharedPlaces[] {
-    return [...Object.values(this.#requests), ...Object.values(this.#listens)]
+    return [this.#requests, this.#listens, this.#legacySessions].flatMap((kinds) => Object.values(kinds))
   }
 }
 

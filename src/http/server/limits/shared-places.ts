@@ -1,6 +1,7 @@
 /** Counts what a caller uses at all replicas together, such as requests in progress. */
 
 import { randomId } from '../../../base/bytes.ts'
+import { McpError } from '../../../protocol/errors.ts'
 import type { Counters } from '../../../protocol/interfaces/counters.ts'
 import { busy, busyFixed, type Refusal } from '../refusal.ts'
 import type { CallerUsage } from './caller-usage.ts'
@@ -68,9 +69,14 @@ export class SharedPlaces {
 
   /** Keeps the places that are in use, and gives back the others. */
   async renew(): Promise<void> {
-    for (const [key, places] of this.#callers) {
-      await this.#ask(places)
-      if (places.granted === 0 && this.#need(places) === 0) this.#callers.delete(key)
+    for (const places of this.#callers.values()) {
+      try {
+        await this.#ask(places)
+      } catch (error) {
+        if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') throw error
+        // What the store has of this caller is damaged. The places of the others must not expire.
+      }
+      this.#forgetUnused(places)
     }
   }
 
@@ -90,6 +96,11 @@ export class SharedPlaces {
     return places
   }
 
+  #forgetUnused(places: Places): void {
+    const { key } = places.usage
+    if (places.granted === 0 && this.#need(places) === 0 && this.#callers.get(key) === places) this.#callers.delete(key)
+  }
+
   #need({ usage, entering }: Places): number {
     return this.#kind.used(usage) + entering
   }
@@ -104,6 +115,7 @@ export class SharedPlaces {
       while (!(await this.#ask(places)) && this.#need(places) > places.granted);
     } catch (error) {
       places.entering -= requests
+      this.#forgetUnused(places)
       throw error
     }
     if (this.#need(places) <= places.granted) return undefined

@@ -43,8 +43,13 @@ export class SharedLegacy implements LegacyRelay {
     this.#stop = options.store.replica.listen((message) => this.#onMessage(message))
   }
 
-  open(principal: string | undefined, reply: HttpReply, connect: (id: string) => Refusal | undefined): void {
-    this.#options.later(this.#open(principal, connect), reply)
+  open(
+    principal: string | undefined,
+    reply: HttpReply,
+    admit: (open: () => Refusal | undefined) => Promise<Refusal | undefined>,
+    connect: (id: string) => Refusal | undefined,
+  ): void {
+    this.#options.later(this.#open(principal, admit, connect), reply)
   }
 
   pass(id: string, message: Incoming, { reply, principal, access, body }: Pick<HttpPost, 'reply' | 'principal' | 'access' | 'body'>): void {
@@ -62,13 +67,17 @@ export class SharedLegacy implements LegacyRelay {
     for (const answer of [...this.#waiting.values()]) answer(STORE_DOWN)
   }
 
-  async #open(principal: string | undefined, connect: (id: string) => Refusal | undefined): Promise<Refusal | undefined> {
+  async #open(
+    principal: string | undefined,
+    admit: (open: () => Refusal | undefined) => Promise<Refusal | undefined>,
+    connect: (id: string) => Refusal | undefined,
+  ): Promise<Refusal | undefined> {
     const { replica } = this.#options.store
     const { id, isHeld } = replica
     if (!isHeld) return STORE_DOWN
     const created = await this.#options.ids.create(principal, id)
     // Others may know this replica by another name now, or not at all.
-    return replica.isHeld && replica.id === id ? connect(created.id) : STORE_DOWN
+    return admit(() => (replica.isHeld && replica.id === id ? connect(created.id) : STORE_DOWN))
   }
 
   async #pass(id: string, message: Incoming, principal: string | undefined, access: Access): Promise<Refusal | undefined> {
@@ -110,7 +119,7 @@ export class SharedLegacy implements LegacyRelay {
       const json = JSON.stringify({ kind: 'legacy answer', n, refusal } satisfies LegacyNotice)
       this.#options.store.replica.send(from, json).catch(() => {})
     }
-    const refusal = this.#options.legacy.takePassed(id, message, { principal, access }, bytes, answer)
+    const refusal = this.#options.legacy.takePassed(id, message, { principal, access }, bytes, answer, answer)
     if (refusal) answer(refusal)
   }
 }

@@ -82,6 +82,47 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect((await stream.message()).method).toBe('notifications/tools/list_changed')
   })
 
+  test('the requests of a caller in progress are limited for all replicas together', async () => {
+    const [begun, go] = [vi.fn(), gate()]
+    const make = (): Server => {
+      const server = testServer()
+      server.tool('hold', {}, async () => {
+        begun()
+        await go.opened
+        return 'held'
+      })
+      return server
+    }
+    const limits = { maxInFlightPerPrincipal: 2 }
+    const { send, stream, urls, handlers } = await converse(make, { stores: await storesOf(3), authenticate: byHeader, limits })
+    const other = await openSession(urls[1] as string, '2025-11-25', { headers: ADA })
+    const hold = { jsonrpc: '2.0', ...callTool('hold') }
+    // One is passed on.
+    expect((await send(2, { ...hold, id: 1 })).status).toBe(202)
+    const held = other.ask({ ...callTool('hold'), id: 1 })
+    await until(() => begun.mock.calls.length === 2)
+    for (const replica of [0, 1]) {
+      const refused = await send(replica, { ...hold, id: 2 })
+      expect(refused).toMatchObject({ status: 429, message: { id: 2, error: { data: { limit: 'maxInFlightPerPrincipal', max: 2 } } } })
+    }
+    go.open()
+    expect(await stream.message()).toMatchObject({ id: 1, result: { content: [{ text: 'held' }] } })
+    await held
+    await until(async () => (await send(1, { ...hold, id: 3 })).status === 202)
+    expect(await stream.message()).toMatchObject({ id: 3, result: { content: [{ text: 'held' }] } })
+    expect(handlers.map(({ counts }) => [counts.inFlight, counts.bodyBytes])).toEqual([1, 2, 3].map(() => [0, 0]))
+  })
+
+  test.each(['maxSessionsPerPrincipal', 'maxSessionsPerAddress'] as const)('%s holds for all replicas together', async (limit) => {
+    const auth = limit === 'maxSessionsPerPrincipal' && { authenticate: byHeader }
+    const { urls, handlers } = await serveReplicas(() => testServer(), { stores: await storesOf(3), limits: { [limit]: 2 }, ...auth })
+    const streams = await Promise.all(urls.map(openStream))
+    expect(streams.map(({ status }) => status).sort()).toEqual([200, 200, 429])
+    expect(handlers.reduce((sum, { counts }) => sum + counts.legacySessions, 0)).toBe(2)
+    streams.find(({ status }) => status === 200)?.destroy()
+    await until(async () => (await openStream(urls[0])).status === 200)
+  })
+
   test('sessions that are gone, forged or of another caller do not exist at any replica', async () => {
     const { stream, send, urls, stores } = await converse(testServer, { stores: await storesOf(3), authenticate: byHeader })
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
