@@ -1,10 +1,14 @@
 import '../../heap.mjs'
 import { listen } from 'portico/http'
+import { keyRing } from 'portico/server'
 import { z } from 'zod'
 import { big, bytes, isSse, say, toolCount } from '../../arguments.mjs'
 import { benchServer } from './offering.mjs'
 
-const server = benchServer(toolCount)
+const argumentOf = (name) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3)
+const url = argumentOf('store')
+// Replicas share keys, which encrypt what the store holds.
+const server = benchServer(toolCount, url ? { keys: keyRing('the secret of all replicas in this bench') } : {})
 server.tool('add', { input: z.object({ a: z.number(), b: z.number() }), output: z.object({ sum: z.number() }) }, ({ a, b }) => ({
   sum: a + b,
 }))
@@ -14,8 +18,6 @@ server.tool('progress', {}, async (_args, ctx) => {
   return []
 })
 server.resource('bench://blob', { name: 'blob' }, () => bytes)
-const argumentOf = (name) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3)
-const url = argumentOf('store')
 const { port } = await listen(server, {
   ...(url && { store: (await import('portico/redis')).redis(url, { prefix: argumentOf('prefix') ?? 'bench:' }) }),
   maxConnectionsPerAddress: false,
