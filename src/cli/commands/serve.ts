@@ -12,8 +12,10 @@ import type { Listening } from '../../http/index.ts'
 import type { Service } from '../../server/index.ts'
 import { commandName } from '../command-name.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
-import { CommandFailure, UsageError, unknownName } from '../errors.ts'
+import { CommandFailure, explainError, UsageError, unknownName } from '../errors.ts'
+import type { ExitName } from '../exit-codes.ts'
 import { safe } from '../output/safe-text.ts'
+import { consoleLines, writeJsonLine } from '../serving/console-lines.ts'
 import { type Flags, problemOf, readSettings, type Settings } from '../serving/read-settings.ts'
 import { YES_NO } from '../serving/setting-kinds.ts'
 import { DEFAULT_PORT, fileNameOf, flagOf, LIMITS, SETTINGS, type Setting } from '../serving/settings.ts'
@@ -181,41 +183,74 @@ function toHttpPort(text: string): number {
 
 const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as readonly string[]).includes(name)
 
-async function serveAction(invocation: Invocation, typed: string | undefined, args: string[], options: ServeOptions): Promise<void> {
-  const { io, screen } = invocation
+async function serveAction(
+  invocation: Invocation,
+  typed: string | undefined,
+  args: string[],
+  options: ServeOptions,
+): Promise<ExitName | undefined> {
+  const { io, screen, signal } = invocation
   const settings = await readSettings(flagsIn(typed, options), io)
-  if (options.showConfig) return (await import('../serving/show-settings.ts')).showSettings(screen, settings)
+  if (options.showConfig) {
+    await (await import('../serving/show-settings.ts')).showSettings(screen, settings)
+    return undefined
+  }
   const isHttp = settings.get('http') === true
   if (!isHttp) refuseHttpSettings(settings)
-  const name = settings.get('server') as string | undefined
-  if (name === undefined) throw new UsageError('serve needs a file or the name of a bundled server', 'portico serve ./server.ts')
-  const served = await serverNamed(invocation, name, args, options)
-  if (!served) {
-    if (!isHttp) return
-    throw new UsageError(
-      `${name} exports no server: it serves on standard streams itself`,
-      'Export the server to serve it over HTTP: export const server = createServer({ ... })',
-    )
-  }
-  const endLines = isHttp ? await linesOf(settings, io.stderr) : undefined
+  const endLines = isHttp ? linesOf(settings, io.stderr) : undefined
   try {
-    let askedAt: number | undefined
-    try {
-      askedAt = await (isHttp ? serveOverHttp : serveOnStreams)(invocation, name, served.service, settings)
-    } finally {
-      await served.close?.()
-    }
-    // Only now nothing is left that could take long or fail.
-    if (askedAt !== undefined) notices.write('info', `portico: ended after ${((performance.now() - askedAt) / 1000).toFixed(1)} s`)
+    await serve(invocation, args, options, settings)
+    return undefined
+  } catch (error) {
+    if (!isHttp || settings.get('logFormat') !== 'json' || signal.aborted) throw error
+    const { exit, json } = explainError(error)
+    const { message, hint } = json.error
+    writeJsonLine(io.stderr, 'error', `portico: ${message}`, hint === undefined ? {} : { hint })
+    return exit
   } finally {
     endLines?.()
   }
 }
 
+async function serve(invocation: Invocation, args: readonly string[], options: ServeOptions, settings: Settings): Promise<void> {
+  const isHttp = settings.get('http') === true
+  const name = settings.get('server') as string | undefined
+  if (name === undefined) throw new UsageError('serve needs a file or the name of a bundled server', 'portico serve ./server.ts')
+  const served = await serverNamed(invocation, name, args, options).catch((error: unknown) => {
+    throw withSource(error, settings)
+  })
+  if (!served) {
+    if (!isHttp) return
+    throw withSource(
+      new UsageError(
+        `${name} exports no server: it serves on standard streams itself`,
+        'Export the server to serve it over HTTP: export const server = createServer({ ... })',
+      ),
+      settings,
+    )
+  }
+  let askedAt: number | undefined
+  try {
+    askedAt = await (isHttp ? serveOverHttp : serveOnStreams)(invocation, name, served.service, settings)
+  } finally {
+    await served.close?.()
+  }
+  // Only now nothing is left that could take long or fail.
+  if (askedAt !== undefined) notices.write('info', `portico: ended after ${((performance.now() - askedAt) / 1000).toFixed(1)} s`)
+}
+
+/** A server that a variable or the file names wrongly is a mistake there, and not on the command line. */
+function withSource(error: unknown, { sourceOf }: Settings): unknown {
+  const source = sourceOf('server')
+  if (source === 'argument' || !(error instanceof UsageError)) return error
+  const hint = error.hint === undefined ? '' : `. ${error.hint}`
+  return problemOf([`${source}: ${error.message}${hint}`], error)
+}
+
 /** Writes what is said from now on as `logFormat` wants it. Returns a function that ends it. */
-async function linesOf({ get }: Settings, stderr: Output): Promise<(() => void) | undefined> {
+function linesOf({ get }: Settings, stderr: Output): (() => void) | undefined {
   const format = get('logFormat') as 'none' | 'text' | 'json'
-  return format === 'none' ? undefined : (await import('../serving/console-lines.ts')).consoleLines(format, stderr)
+  return format === 'none' ? undefined : consoleLines(format, stderr)
 }
 
 /** Variables may be meant for other commands of the same environment, but a flag or a line that does nothing is a mistake. */
@@ -257,11 +292,8 @@ async function serveOverHttp(
     )
     if (listening.worker === undefined) {
       const { url } = listening
-      if (settings.get('logFormat') !== 'json') screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(url)} (Ctrl-C to stop)`)
-      else
-        io.stderr.stream.write(
-          `${JSON.stringify({ time: new Date().toISOString(), level: 'info', message: `Serving ${name} at ${url}`, url })}\n`,
-        )
+      if (settings.get('logFormat') === 'json') writeJsonLine(io.stderr, 'info', `Serving ${name} at ${url}`, { url })
+      else screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(url)} (Ctrl-C to stop)`)
     }
     let askedAt: number | undefined
     if (!cluster.isWorker)

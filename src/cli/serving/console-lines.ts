@@ -7,14 +7,18 @@ import type { Output } from '../shared-terminal.ts'
 
 type Level = 'error' | 'warn' | 'info'
 
+export function writeJsonLine({ stream }: Output, level: Level, message: string, members: object = {}): void {
+  stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...members })}\n`)
+}
+
 /**
  * A collector of logs takes each line for a record of its own, and errors have a stack of many lines. So with JSON every line is an object.
  * Returns a function that ends it.
  */
-export function consoleLines(as: 'text' | 'json', { stream }: Output): () => void {
+export function consoleLines(as: 'text' | 'json', output: Output): () => void {
   const write = (level: Level, message: string): void => {
-    const time = new Date().toISOString()
-    stream.write(`${as === 'json' ? JSON.stringify({ time, level, message }) : safe`${time} ${level} ${untrustedLines(message)}`.text}\n`)
+    if (as === 'json') writeJsonLine(output, level, message)
+    else output.stream.write(`${safe`${new Date().toISOString()} ${level} ${untrustedLines(message)}`.text}\n`)
   }
   const endNotices = sendNotices(write)
   if (as === 'text') return endNotices
@@ -24,7 +28,13 @@ export function consoleLines(as: 'text' | 'json', { stream }: Output): () => voi
     (...args: unknown[]): void =>
       write(level, format(...args))
   Object.assign(console, { error: written('error'), warn: written('warn') })
+  // Warnings of Node.
+  const before = process.listeners('warning')
+  const warned = ({ name, message }: Error): void => write('warn', `${name}: ${message}`)
+  process.removeAllListeners('warning').on('warning', warned)
   return () => {
+    process.off('warning', warned)
+    for (const listener of before) process.on('warning', listener)
     Object.assign(console, { error, warn })
     endNotices()
   }

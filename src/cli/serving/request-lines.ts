@@ -3,12 +3,14 @@
 import type { ListenOptions } from '../../http/index.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Output } from '../shared-terminal.ts'
+import { writeJsonLine } from './console-lines.ts'
 
 type Level = 'info' | 'warn' | 'error'
 
-export async function requestLines(format: 'text' | 'json', { stream }: Output): Promise<Pick<ListenOptions, 'onRequest' | 'onRefused'>> {
+export async function requestLines(format: 'text' | 'json', output: Output): Promise<Pick<ListenOptions, 'onRequest' | 'onRefused'>> {
   const { requestLog } = await import('../../observability/index.ts')
   const write = (level: Level, fields: object, message: string): void => {
+    if (format === 'json') return writeJsonLine(output, level, message, fields)
     const time = new Date().toISOString()
     const { method, durationMs, principal, address, status, code, kind, httpMethod, path, reason, reference } = fields as Record<
       string,
@@ -26,8 +28,7 @@ export async function requestLines(format: 'text' | 'json', { stream }: Output):
       principal ?? address,
     ]
     // Clients choose names, which must not move the cursor of a terminal.
-    const text = safe`${[time, level, message, ...facts.filter(Boolean)].join(' ')}`.text
-    stream.write(`${format === 'json' ? JSON.stringify({ time, level, message, ...fields }) : text}\n`)
+    output.stream.write(`${safe`${[time, level, message, ...facts.filter(Boolean)].join(' ')}`.text}\n`)
   }
   return requestLog({
     info: (fields, message) => write('info', fields, message),

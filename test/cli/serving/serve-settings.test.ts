@@ -270,3 +270,32 @@ test.each([
   expect(ended).toMatchObject({ code, stderr: expect.stringContaining(message) })
   expect(ended.stderr).not.toContain('Write the file before')
 })
+
+test.each([
+  [[], { PORTICO_SERVER: './nope.mjs' }, 8, 'PORTICO_SERVER: No such file: ./nope.mjs'],
+  [[], { PORTICO_SERVER: 'fils' }, 8, 'PORTICO_SERVER: Unknown bundled server "fils". Did you mean "files"?'],
+  [[], { PORTICO_SERVER: './empty.mjs' }, 8, 'PORTICO_SERVER: ./empty.mjs exports no server; it exports nothing. Export it:'],
+  [['--config', 'serve.yaml'], {}, 8, 'serve.yaml:1: No such file: '],
+  [['./nope.mjs'], {}, 2, 'No such file: ./nope.mjs'],
+])('a wrong server of %j and %j ends with the code and the name of its place', async (args, env, code, message) => {
+  const cwd = folderWith({ 'serve.yaml': 'server: ./nope.mjs\n', 'empty.mjs': 'export {}\n' })
+  expect(await portico(['serve', '--http', '0', ...args], { cwd, env })).toMatchObject({ code, stderr: expect.stringContaining(message) })
+})
+
+test.each([
+  ['broken.mjs', [], 1, /^portico: Cannot load broken\.mjs: no database/],
+  ['nope.mjs', [], 2, /^portico: No such file: nope\.mjs$/],
+  ['server.mjs', ['--path', '/messages'], 2, /^portico: --path: \/messages is reserved/],
+])('with logFormat json the end of %s %j is a line of JSON, after what the module said', async (file, args, code, message) => {
+  const cwd = folderWith({
+    'server.mjs': `console.error('begins')\nprocess.emitWarning('soon gone')\n${SERVER}`,
+    'broken.mjs': `console.error('begins')\nthrow new Error('no database\\nand no cache')\n`,
+  })
+  const ended = await portico(['serve', file, '--http', '0', '--log-format', 'json', ...args], { cwd })
+  expect(ended.code).toBe(code)
+  const lines = ended.stderr.trim().split('\n')
+  const said = lines.map((line) => JSON.parse(line) as { level: string; message: string })
+  expect(said.at(-1)).toMatchObject({ level: 'error', message: expect.stringMatching(message) })
+  const before = { 'broken.mjs': ['begins'], 'server.mjs': ['begins', 'Warning: soon gone'] }[file] ?? []
+  expect(said.slice(0, -1).map((line) => line.message)).toEqual(before)
+})
