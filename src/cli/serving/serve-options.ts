@@ -92,7 +92,8 @@ async function storeOf({ get, sourceOf }: Settings, keys: KeyRing | undefined): 
   if (url === undefined) return undefined
   const { redis } = await import('../../redis/index.ts')
   try {
-    return redis(url, { ...(keys && { keys }), prefix: get('storePrefix') as string })
+    const tasks = { maxBytes: get('storeTaskBytes') as number, maxBytesPerCaller: get('storeTaskBytesPerCaller') as number }
+    return redis(url, { ...(keys && { keys }), prefix: get('storePrefix') as string, tasks })
   } catch (error) {
     throw problemOf([`${sourceOf('store')}: ${(error as Error).message}`], error)
   }

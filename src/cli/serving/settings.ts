@@ -95,6 +95,8 @@ export const SETTINGS: readonly Setting[] = [
   secret('apiKeys', API_KEYS, 'API keys of callers, as name=key'),
   secret('store', textOf('url'), 'the Redis or Valkey that replicas share, such as redis://host:6379', true),
   setting('storePrefix', KEY_PREFIX, 'portico:', 'the start of every key in the store'),
+  setting('storeTaskBytes', COUNT, 1024 ** 3, 'bytes of all tasks in the store'),
+  setting('storeTaskBytesPerCaller', COUNT, 256 * 1024 ** 2, 'bytes of the tasks of one caller in the store'),
   secret('keys', KEYS, 'secrets that all replicas share; the first seals, all open'),
   setting('health', YES_NO, false, 'serve /healthz and /readyz'),
   setting('metrics', YES_NO, false, 'serve /metrics'),

@@ -1,14 +1,20 @@
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { randomId } from '../../../src/base/bytes.ts'
 import type { Settings } from '../../../src/cli/serving/read-settings.ts'
 import { serveOptions } from '../../../src/cli/serving/serve-options.ts'
 import { API_KEYS } from '../../../src/cli/serving/setting-kinds.ts'
 import type { Output } from '../../../src/cli/shared-terminal.ts'
 import type { RequestHead } from '../../../src/http/index.ts'
+import type { McpError } from '../../../src/protocol/errors.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { sampleTask } from '../../../src/testing/check-task-store.ts'
+import { redisOfFile } from '../../support/redis-server.ts'
+
+const redisServer = redisOfFile()
 
 const serving = (given: Readonly<Record<string, unknown>>) => {
-  const values: Readonly<Record<string, unknown>> = { workers: 0, path: '/mcp', logFormat: 'none', ...given }
+  const values: Readonly<Record<string, unknown>> = { workers: 0, host: '127.0.0.1', path: '/mcp', logFormat: 'none', ...given }
   const settings = { get: (name: string) => values[name], sourceOf: (name: string) => `from ${name}` } as unknown as Settings
   const stderr = { stream: new PassThrough() } as unknown as Output
   return serveOptions(settings, { service: createServer({ name: 'x', version: '1' }), keys: undefined, stderr })
@@ -33,6 +39,32 @@ test('an error about the store has the error of the store as its cause', async (
     message: expect.stringMatching(/^from store: Expected a URL of Redis/),
     cause: expect.objectContaining({ message: expect.stringMatching(/^Expected a URL of Redis/) }),
   })
+})
+
+test.each([
+  ['storeTaskBytes', 'maxBytes'],
+  ['storeTaskBytesPerCaller', 'maxBytesPerCaller'],
+])('%s limits the bytes of tasks in the store', async (setting, limit) => {
+  const { url } = await redisServer()
+  const task = { ...sampleTask('large'), account: 'ann', ttlMs: 60_000, params: { text: 'x'.repeat(2000) } }
+  const bytes = { storeTaskBytes: 100_000, storeTaskBytesPerCaller: 100_000 }
+  for (const [settings, outcome] of [
+    [bytes, 'created'],
+    [
+      { ...bytes, [setting]: 1000 },
+      { reason: 'limit', limit, max: 1000 },
+    ],
+  ] as const) {
+    const { options, close } = await serving({ store: url, storePrefix: `${randomId()}:`, ...settings })
+    onTestFinished(close)
+    const created = options.store?.tasks?.create(task, { perAccount: 9, total: 9 })
+    expect(
+      await created?.then(
+        () => 'created',
+        ({ data }: McpError) => data,
+      ),
+    ).toEqual(outcome)
+  }
 })
 
 test('API keys with a name twice, or together with access tokens, are refused', async () => {
