@@ -10,6 +10,7 @@ import { parseAllDocuments, parseDocument } from 'yaml'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { readSettings, type Settings } from '../../src/cli/serving/read-settings.ts'
+import { FIXED_HTTP_LIMITS } from '../../src/http/server/fixed-limits.ts'
 import { portOf } from '../support/http-requests.ts'
 import { selfSigned } from '../support/self-signed.ts'
 
@@ -223,12 +224,23 @@ describe('the compose file', () => {
     expect(redis).toContain('--appendonly yes')
   })
 
+  test('gives Redis the memory for what the limits of all replicas allow', async () => {
+    const { get } = await settingsOf(replicas[0]?.[1].environment ?? {})
+    const kept = (get('limits.maxKeptBytes') as number) * 8
+    // Twice: what was there at the start of a period, and what may be added in it.
+    const most = 2 * replicas.length * (kept + FIXED_HTTP_LIMITS.maxRoundBytes) + (get('storeTaskBytes') as number)
+    const [, gigabytes] = /--maxmemory (\d+)gb/.exec(services.redis?.command?.join(' ') ?? '') ?? []
+    expect(most).toBeLessThan(Number(gigabytes) * 1024 ** 3)
+  })
+
   test('has the names that nginx sends requests to, and that replicas accept', () => {
     const nginx = fileOf('nginx/portico.conf')
     expect([...nginx.matchAll(/^ {2}server (\S+):3000 /gm)].map(([, name]) => name)).toEqual(replicas.map(([name]) => name))
     const names = new Set([...nginx.matchAll(/server_name (\S+);/g)].map(([, name]) => name))
     expect(names).toEqual(new Set([replicas[0]?.[1].environment?.PORTICO_ALLOWED_HOSTS]))
     const mounted = services.nginx?.volumes?.map((volume) => volume.split(':')[1])
+    // A mount of the file would keep the old one when an editor replaces it.
+    expect(services.nginx?.volumes).toContain('./nginx:/etc/nginx/conf.d:ro')
     for (const [, path] of nginx.matchAll(/ssl_certificate(?:_key)? (\S+);/g)) expect(mounted).toContain(path)
   })
 })
@@ -259,8 +271,8 @@ describe('the Kubernetes manifests', () => {
     expect(at(find('Service'), 'spec.selector')).toEqual(labels)
     expect(at(find('PodDisruptionBudget'), 'spec.selector.matchLabels')).toEqual(labels)
     expect(at(find('Service'), 'spec.sessionAffinity')).toBe('None')
-    // Otherwise no pod could ever be moved.
-    expect(at(find('PodDisruptionBudget'), 'spec.minAvailable')).toBeLessThan(at(deployment, 'spec.replicas') as number)
+    // Whatever the number of replicas is, a pod can be moved, and the others stay.
+    expect(at(find('PodDisruptionBudget'), 'spec')).toEqual({ maxUnavailable: 1, selector: { matchLabels: labels } })
   })
 
   test('have valid settings, and no secrets', async () => {
