@@ -3,6 +3,7 @@
  * loaded when it is needed. It imports types only, because shared code would have to be in a file of its own.
  */
 
+import type { Deadline } from '../../base/deadlines.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
 import type { Surroundings } from '../dialect/stateless.ts'
@@ -33,16 +34,20 @@ export class SharedRound {
   readonly #around: Surroundings
   readonly #journal: Journal
   readonly #tools: SharedRoundTools
-  /** Its name in the store. */
-  #outcome = ''
-  /** A lock. One for all rounds of the call: two with different answers have the same steps, which must not run at once. */
-  readonly #runner: string
-  /** Of the lock. */
+  /** The store keeps the outcome under this name. */
+  #outcomeName = ''
+  /** All rounds of the call have one lock: two with different answers have the same steps, which must not run at once. */
+  readonly #lockName: string
+  /** Opens the lock. Undefined while this process does not have it. */
   #token: string | undefined
   #taking: Promise<number | undefined> | undefined
   /** Until then no other process takes the round. By the clock of this process, which goes on while it is stopped. */
   #heldUntil = 0
   #isLost = false
+  #renewal: Deadline | undefined
+  #runningSteps = 0
+  /** The handler has ended, or has reached its time limit. */
+  #isOver = false
 
   /** @param journal of the rounds before */
   constructor(call: IncomingCall, values: SharedValues, around: Surroundings, journal: Journal, tools: SharedRoundTools) {
@@ -51,7 +56,7 @@ export class SharedRound {
     this.#around = around
     this.#journal = journal
     this.#tools = tools
-    this.#runner = `runner of ${journal.callId}`
+    this.#lockName = `runner of ${journal.callId}`
   }
 
   /** Returns the outcome that this round had before. Otherwise runs it, and keeps the outcome. While a round of this call runs, waits. */
@@ -60,18 +65,26 @@ export class SharedRound {
     const { name, uri, arguments: args, requestState } = this.#call.params
     const params = [name, uri, args, requestState, this.#answers()].map((each) => each ?? null)
     const round = await this.#tools.digestOf([this.#around.principal ?? null, this.#call.method, params])
-    this.#outcome = `round ${round}`
+    this.#outcomeName = `round ${round}`
+    let known: Params | undefined
+    try {
+      known = await this.#wait()
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+    if (known === undefined) return this.#runOnce(work)
+    this.#release()
+    return known
+  }
+
+  /** Waits until this round may run. Returns its outcome if another process has run it. */
+  async #wait(): Promise<Params | undefined> {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-      const heldUntil = await this.#take()
-      const isFree = heldUntil !== undefined
-      this.#heldUntil = heldUntil ?? 0
+      this.#heldUntil = (await this.#take()) ?? 0
       const known = await this.#known()
-      if (known !== undefined) {
-        if (isFree) this.#release()
-        return known
-      }
       // This process may have been stopped since it took the round.
-      if (isFree && this.#isHeld) return this.#runOnce(work)
+      if (known !== undefined || this.#isHeld) return known
       if (this.#call.exchange.isOver) throw new DOMException('The client disconnected', 'AbortError')
       await new Promise<void>((resolve) => this.#around.serverState.deadlines.set(waitMs, resolve))
     }
@@ -83,9 +96,21 @@ export class SharedRound {
     for (;;) {
       const known = await this.#open(await this.#values.kept(entry), entry)
       if (known !== undefined) return known
-      if (this.#isHeld) return this.#keep(entry, await run())
+      // After its time limit a handler may still run, beside the round that comes next.
+      if (this.#isOver) throw this.#tools.lost()
+      if (this.#isHeld) return this.#runStep(entry, run)
       // While this process was stopped, a round with other answers may have run the step. So it looks again.
       if (!(await this.#isStillOurs())) throw this.#tools.lost()
+    }
+  }
+
+  async #runStep(entry: string, run: () => Promise<string>): Promise<string> {
+    this.#runningSteps++
+    try {
+      return await this.#keep(entry, await run())
+    } finally {
+      this.#runningSteps--
+      this.#releaseIfOver()
     }
   }
 
@@ -97,12 +122,7 @@ export class SharedRound {
   }
 
   async #runOnce(work: () => Params | Promise<Params>): Promise<Params> {
-    const { deadlines } = this.#around.serverState
-    const renew = (): void => {
-      this.#renew().catch(() => {})
-      renewal = deadlines.set(HELD_MS / 3, renew)
-    }
-    let renewal = deadlines.set(HELD_MS / 3, renew)
+    this.#renewLater()
     try {
       const result = await work()
       const json = JSON.stringify(result)
@@ -110,15 +130,29 @@ export class SharedRound {
       if (!(await this.#isStillOurs().catch(() => true))) return this.#lostOutcome()
       // A handler that was told to stop may have returned less than the outcome.
       if (this.#call.exchange.isOver || json.length > MAX_OUTCOME_CHARS) return result
-      const kept = await this.#keep(this.#outcome, json).catch(() => json)
+      const kept = await this.#keep(this.#outcomeName, json).catch(() => json)
       return kept === json ? result : (JSON.parse(kept) as Params)
     } catch (error) {
       if (this.#isLost) return this.#lostOutcome()
       throw error
     } finally {
-      deadlines.clear(renewal)
-      this.#release()
+      this.#isOver = true
+      this.#releaseIfOver()
     }
+  }
+
+  #renewLater(): void {
+    this.#renewal = this.#around.serverState.deadlines.set(HELD_MS / 3, () => {
+      this.#renew().catch(() => {})
+      this.#renewLater()
+    })
+  }
+
+  /** Steps may still run if the handler has reached its time limit. Until they have ended, no other round may run them. */
+  #releaseIfOver(): void {
+    if (!this.#isOver || this.#runningSteps > 0) return
+    if (this.#renewal) this.#around.serverState.deadlines.clear(this.#renewal)
+    this.#release()
   }
 
   get #isHeld(): boolean {
@@ -136,8 +170,8 @@ export class SharedRound {
 
   async #lock(): Promise<number | undefined> {
     const sentAt = this.#around.serverState.now()
-    const isKept = this.#token !== undefined && (await this.#values.extend(this.#runner, this.#token, HELD_MS))
-    if (!isKept) this.#token = await this.#values.lock(this.#runner, HELD_MS)
+    const isKept = this.#token !== undefined && (await this.#values.extend(this.#lockName, this.#token, HELD_MS))
+    if (!isKept) this.#token = await this.#values.lock(this.#lockName, HELD_MS)
     return this.#token === undefined ? undefined : sentAt + HELD_MS
   }
 
@@ -152,7 +186,7 @@ export class SharedRound {
     const wasHeld = this.#isHeld
     const heldUntil = await this.#take()
     if (this.#isLost) return
-    if (heldUntil !== undefined && (wasHeld || (await this.#values.kept(this.#outcome)) === undefined)) {
+    if (heldUntil !== undefined && (wasHeld || (await this.#values.kept(this.#outcomeName)) === undefined)) {
       this.#heldUntil = heldUntil
       return
     }
@@ -169,12 +203,12 @@ export class SharedRound {
   /** A renewal that is on its way may still take it. */
   #release(): void {
     void Promise.allSettled([this.#taking])
-      .then(() => this.#token !== undefined && this.#values.unlock(this.#runner, this.#token))
+      .then(() => this.#token !== undefined && this.#values.unlock(this.#lockName, this.#token))
       .catch(() => {})
   }
 
   async #known(): Promise<Params | undefined> {
-    const json = await this.#open(await this.#values.kept(this.#outcome), this.#outcome)
+    const json = await this.#open(await this.#values.kept(this.#outcomeName), this.#outcomeName)
     return json === undefined ? undefined : (JSON.parse(json) as Params)
   }
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '../../../../src/base/clock.ts'
+import { McpError } from '../../../../src/protocol/errors.ts'
 import { type Context, keyRing, type Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import type { HttpAnswer } from '../../../support/http-requests.ts'
@@ -328,6 +329,60 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(did.filter((what) => what.startsWith('step'))).toEqual(['step at 0'])
     expect(resultOf(await askModern(urls[2] as string, nextRound(asked, answerOf('Ada')))).content).toEqual(texts[0])
     expect(did).toHaveLength(4)
+  })
+
+  test('after the time limit of a handler its running step ends before the next round, and no other begins', async () => {
+    const did: string[] = []
+    const [charged, late] = [gate(), gate()]
+    const { urls } = await serveReplicas(
+      (replica) => {
+        const own = testServer({ keys })
+        own.tool('order', { timeoutMs: replica === 1 ? 300 : 30_000 }, async (_args, ctx) => {
+          await ctx.elicit('name', 'Your name?', NAME)
+          const charge = await ctx.once('charge', async () => {
+            did.push(`charge begins at ${replica}`)
+            if (replica === 1) await charged.opened
+            did.push(`charge ends at ${replica}`)
+            return replica
+          })
+          if (replica === 1) await late.opened
+          await ctx.once(`mail ${replica}`, () => did.push(`mail at ${replica}`)).catch(() => did.push(`no mail at ${replica}`))
+          return `charged at ${charge}`
+        })
+        return own
+      },
+      { stores: await storesOf(3) },
+    )
+    const asked = await askModern(urls[0] as string, TOOL)
+    expect((await askModern(urls[1] as string, nextRound(asked))).message.error?.message).toContain('took longer than 300 ms')
+    const second = askModern(urls[2] as string, nextRound(asked))
+    // It must have had the time to begin.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(did).toEqual(['charge begins at 1'])
+    charged.open()
+    expect(resultOf(await second).content).toEqual([{ type: 'text', text: 'charged at 1' }])
+    late.open()
+    await until(() => did.includes('no mail at 1'))
+    expect(did).toEqual(['charge begins at 1', 'charge ends at 1', 'mail at 2', 'no mail at 1'])
+  })
+
+  test('a round whose outcome cannot be looked up does not keep the next one waiting', async () => {
+    const did: string[] = []
+    const stores = await storesOf(2)
+    const [, { counters }] = stores as [SharedStore, SharedStore]
+    let isAway = true
+    const kept = async (key: string): Promise<string | undefined> => {
+      if (isAway && key.startsWith('round ')) throw new McpError('ERR_STORE_DOWN', 'The store is away')
+      return counters.kept(key)
+    }
+    stores[1] = { ...(stores[1] as SharedStore), counters: { ...bound(counters), kept } }
+    const { urls } = await serveReplicas(orderTool(did), { stores })
+    const asked = await askModern(urls[0] as string, TOOL)
+    expect((await askModern(urls[1] as string, nextRound(asked))).message).toMatchObject({ error: { data: { reason: 'store_down' } } })
+    isAway = false
+    const started = performance.now()
+    expect(resultOf(await askModern(urls[0] as string, nextRound(asked))).content).toMatchObject([{ text: 'Ada 1 2' }])
+    expect(performance.now() - started).toBeLessThan(5000)
   })
 
   test('other answers are another round, and the round of one caller is not that of another', async () => {
