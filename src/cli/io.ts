@@ -20,6 +20,8 @@ export interface Io {
   readonly isShell?: boolean
   /** Called on Ctrl-C and when the process is asked to end. Returns a function that stops listening. */
   onInterrupt(listener: (signal: InterruptSignal) => Interrupt): () => void
+  /** From now on the process goes on also if the reader of its output ends. Otherwise it ends then, as in `portico tools | head`. */
+  outliveReader(): void
 }
 
 export type InterruptSignal = (typeof SIGNALS)[number]
@@ -31,6 +33,13 @@ export type Interrupt = 'goes-on' | 'ends'
 export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY
 
 export function processIo(): Io {
+  let endsWithReader = true
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // A reader such as `head` may end early. That is not an error.
+      if (error.code === 'EPIPE' && endsWithReader) process.exit(exitCode('ok'))
+    })
+  }
   return {
     stdin: process.stdin,
     stdout: outputOf(process.stdout),
@@ -49,6 +58,9 @@ export function processIo(): Io {
       return () => {
         for (const signal of SIGNALS) process.off(signal, onSignal)
       }
+    },
+    outliveReader: () => {
+      endsWithReader = false
     },
   }
 }

@@ -198,6 +198,8 @@ async function serveAction(
   const isHttp = settings.get('http') === true
   if (!isHttp) refuseHttpSettings(settings)
   const endLines = isHttp ? linesOf(settings, io.stderr) : undefined
+  // Over HTTP the output is only a log, and clients need the server also without it.
+  if (isHttp) io.outliveReader()
   try {
     await serve(invocation, args, options, settings)
     return undefined

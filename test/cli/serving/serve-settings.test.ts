@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryFolders } from '../../support/folders.ts'
@@ -140,6 +141,36 @@ server.close = async () => {
     .map((line) => (JSON.parse(line) as { message: string }).message)
   expect(texts.slice(-2)).toEqual(['closed', expect.stringMatching(/^portico: ended after (?!0\.[0-2] )\d+\.\d s$/)])
 })
+
+test.each([
+  ['none', 0],
+  ['json', 0],
+  ['json', 2],
+])('goes on without the reader of its log, with logFormat %s and %i workers', async (format, workers) => {
+  const noisy = `${SERVER}server.tool('noise', () => { for (let i = 0; i < 100; i++) console.error('x'.repeat(1000)); return 'done' })\n`
+  const args = ['server.mjs', '--http', '0', '--log-format', format, '--workers', String(workers)]
+  const { child, url } = await start(folderWith({ 'server.mjs': noisy }), args)
+  child.stderr.destroy()
+  for (let i = 0; i < 5; i++) expect((await askModern(url, callTool('noise'))).text).toContain('done')
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
+
+test('a worker that cannot start is replaced until one can', async () => {
+  const cwd = folderWith({
+    'server.mjs': `import { existsSync } from 'node:fs'\nif (existsSync('broken')) throw new Error('no key')\n${SERVER}`,
+  })
+  const { url, said } = await start(cwd, ['server.mjs', '--http', '0', '--workers', '1', '--log-format', 'json'])
+  const pid = Number(/"text":"(\d+)"/.exec((await askModern(url, callTool('pid'))).text)?.[1])
+  writeFileSync(join(cwd, 'broken'), '')
+  process.kill(pid, 'SIGKILL')
+  await expect.poll(said).toContain('no key')
+  rmSync(join(cwd, 'broken'))
+  // Pauses between attempts grow. A worker that stays although it cannot serve is ended after a minute only.
+  const answer = (): Promise<string> => askModern(url, callTool('pid')).then(({ text }) => text, String)
+  await expect.poll(answer, { timeout: 20_000 }).toMatch(/"text":"\d+"/)
+  expect(said()).not.toContain('did not listen')
+}, 60_000)
 
 test('the help shows the flags that change something, and their values', async () => {
   const { stdout } = await portico(['serve', '--help'])

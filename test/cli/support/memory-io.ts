@@ -45,6 +45,7 @@ export function memoryIo({ env = {}, cwd = '/', isTTY = false, columns = 80, inp
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    outliveReader: () => {},
     out: () => written.out,
     err: () => written.err,
     interrupt: () => {
