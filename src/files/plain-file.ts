@@ -5,7 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 
 /** Why an existing file was not read. */
 export class UnfitFile extends Error {
-  readonly reason: 'not-plain' | 'too-large' | 'changed'
+  readonly reason: 'not-plain' | 'too-large' | 'changed' | 'not-text'
 
   constructor(reason: UnfitFile['reason'], message: string) {
     super(message)
@@ -65,6 +65,14 @@ export async function readAtMost(path: string, maxBytes: number, limit = 'maxByt
   return Buffer.concat(chunks)
 }
 
-/** Reads a regular file as UTF-8 text. @throws UnfitFile, the error of the file system, or TypeError for invalid UTF-8 */
-export const readPlainText = async (path: string, maxBytes: number, limit?: string): Promise<string> =>
-  new TextDecoder('utf-8', { fatal: true }).decode(await readPlainFile(path, maxBytes, limit))
+export const NO_TEXT = 'The file is not UTF-8 text'
+
+/** Reads a regular file as UTF-8 text. @throws UnfitFile, or the error of the file system */
+export async function readPlainText(path: string, maxBytes: number, limit?: string): Promise<string> {
+  const bytes = await readPlainFile(path, maxBytes, limit)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new UnfitFile('not-text', NO_TEXT)
+  }
+}

@@ -70,7 +70,7 @@ test('a file that reports size 0 is read no further than its reported size', asy
 test('a file that is not UTF-8 is refused as text', async () => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, Buffer.from([0xff]))
-  await expect(readPlainText(file, 10)).rejects.toBeInstanceOf(TypeError)
+  await expect(readPlainText(file, 10)).rejects.toMatchObject({ reason: 'not-text', message: 'The file is not UTF-8 text' })
 })
 
 test('a device that a person names is read up to the limit', async () => {

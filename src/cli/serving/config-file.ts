@@ -1,7 +1,7 @@
 /** Reads a configuration file: YAML or JSON, one setting a line, with the line of each for errors. */
 
-import { isMap, isScalar, LineCounter, type Pair, parseDocument } from 'yaml'
-import { readPlainFile } from '../../files/plain-file.ts'
+import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments } from 'yaml'
+import { readPlainText } from '../../files/plain-file.ts'
 
 /** The same limit as for other configuration files. */
 const MAX_BYTES = 1024 * 1024
@@ -22,24 +22,32 @@ export interface ConfigFile {
 /** @param path as the person gave it, for errors */
 export async function readConfigFile(file: string, path: string): Promise<ConfigFile> {
   try {
-    return parseConfig((await readPlainFile(file, MAX_BYTES)).toString('utf8'), path)
+    return parseConfig(await readPlainText(file, MAX_BYTES), path)
   } catch (error) {
     return { entries: new Map(), problems: [`${path}: cannot be read: ${(error as Error).message}`] }
   }
 }
 
+/** Of the parser, by its codes. A tag that it does not know would leave the value as text. */
+const FAULTS: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'the name is there twice',
+  TAG_RESOLVE_FAILED: 'tags such as !name are not read; write the value itself',
+}
+
 function parseConfig(text: string, path: string): ConfigFile {
   const lines = new LineCounter()
   // The messages of the parser quote the line, which may have a secret.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', stringKeys: true })
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', stringKeys: true })
   const entries = new Map<string, FileEntry>()
-  const problems = document.errors.map(
-    ({ code, pos }) =>
-      `${path}:${lines.linePos(pos[0]).line}: ${code === 'DUPLICATE_KEY' ? 'the name is there twice' : `not valid YAML or JSON (${code})`}`,
+  const [document, second] = 'empty' in parsed ? [] : parsed
+  // An empty file sets nothing.
+  if (!document) return { entries, problems: [] }
+  const problems = [...document.errors, ...document.warnings].map(
+    ({ code, pos }) => `${path}:${lines.linePos(pos[0]).line}: ${FAULTS[code] ?? `not valid YAML or JSON (${code})`}`,
   )
+  if (second) problems.push(`${path}:${lines.linePos(second.range[0]).line}: the settings after "---" are not read; remove this line`)
   if (problems.length > 0) return { entries, problems }
   const { contents } = document
-  // An empty file sets nothing.
   if (contents === null) return { entries, problems }
   if (!isMap(contents)) return { entries, problems: [`${path}:1: expected names with values, such as "port: 3000"`] }
   const lineOf = ({ key }: Pair): number => (isScalar(key) && key.range ? lines.linePos(key.range[0]).line : 1)

@@ -2,7 +2,7 @@
 
 import { dirname, resolve } from 'node:path'
 import { McpError } from '../../client/index.ts'
-import { readPlainFile } from '../../files/plain-file.ts'
+import { NO_TEXT, readPlainText } from '../../files/plain-file.ts'
 import { isModulePath } from '../authoring/server-module.ts'
 import { UsageError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
@@ -128,10 +128,12 @@ async function readSecret(setting: Setting, { raw, source, folder }: Given): Pro
   if (typeof raw !== 'string') throw new Error(`${source}: ${fileNameOf(setting)} must be the path of a file`)
   let text: string
   try {
-    text = (await readPlainFile(resolve(folder, raw), MAX_SECRET_BYTES)).toString('utf8')
+    text = await readPlainText(resolve(folder, raw), MAX_SECRET_BYTES)
   } catch (error) {
     throw new Error(`${source}: ${raw} cannot be read: ${(error as Error).message}`)
   }
+  // Text in UTF-16 can be valid UTF-8 with such characters.
+  if (text.includes('\0')) throw new Error(`${source}: ${raw} cannot be read: ${NO_TEXT}`)
   // Empty lines at the start count for the number of a wrong line.
   return check(setting, { raw: setting.kind.faultIn ? text : text.trim(), isText: true, source: `${source} (${raw})`, folder })
 }

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { isEndpointPath, PATH_RULES } from '../../base/address/endpoint-path.ts'
+import { API_KEY_RULES, faultInApiKey } from '../../base/api-key.ts'
 import { isMetricsToken, METRICS_TOKEN_RULES } from '../../base/metrics-token.ts'
 import { isRate } from '../../base/rate.ts'
 
@@ -107,10 +108,10 @@ export const KEYS: SettingKind = {
 /** What is wrong with one `name=key`. The name is not shown: without a name, the text before a final `=` is the key. */
 function apiKeyFault(entry: unknown): string | undefined {
   const [, name = '', key] = (typeof entry === 'string' && /^([^=]*)=(.*)$/s.exec(entry)) || []
-  if (key === undefined) return 'is not name=key'
-  if (name.trim() === '') return 'has no name before the "="'
-  const { length } = key.trim()
-  return length < 16 || length > 1024 ? `has a key of ${length} characters` : undefined
+  if (key === undefined) return 'not name=key'
+  if (name.trim() === '') return 'no name before the "="'
+  const fault = faultInApiKey(key.trim())
+  return fault === undefined ? undefined : `the key ${fault}`
 }
 
 const isComment = (line: string): boolean => line.trim().startsWith('#')
@@ -118,7 +119,7 @@ const isComment = (line: string): boolean => line.trim().startsWith('#')
 /** One caller on each line. */
 export const API_KEYS: SettingKind = {
   ...KEYS,
-  expects: 'a list of name=key, with 16 to 1024 characters in each key',
+  expects: `a list of name=key, ${API_KEY_RULES}`,
   fromText: (text) =>
     LIST.fromText(
       text
@@ -133,7 +134,7 @@ export const API_KEYS: SettingKind = {
     for (const [index, part] of parts.entries()) {
       const entries = typeof part === 'string' && !Array.isArray(given) ? (API_KEYS.fromText(part) as string[]) : [part]
       const fault = entries.map(apiKeyFault).find((each) => each !== undefined)
-      if (fault !== undefined) return `${hasLines ? 'line' : 'entry'} ${index + 1} ${fault}`
+      if (fault !== undefined) return `${hasLines ? 'line' : 'entry'} ${index + 1}: ${fault}`
     }
     return undefined
   },

@@ -86,12 +86,11 @@ async function textOf(file: string, maxBytes: number, limit: string): Promise<st
         fault: {
           'not-plain': 'Not a regular file',
           'too-large': `The file is larger than ${maxBytes} bytes (${limit})`,
+          'not-text': error.message,
           changed: error.message,
         }[error.reason],
       }
     if (codeOf(error) === 'ENOENT') return { fault: 'File not found' }
-    return {
-      fault: error instanceof TypeError ? 'The file is not UTF-8 text' : `The file cannot be read (${codeOf(error) ?? 'unknown error'})`,
-    }
+    return { fault: `The file cannot be read (${codeOf(error) ?? 'unknown error'})` }
   }
 }

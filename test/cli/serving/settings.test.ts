@@ -15,7 +15,7 @@ interface Case {
   /** The text of the file. */
   file?: string
   /** More files in the folder. */
-  files?: Record<string, string>
+  files?: Record<string, string | Buffer>
 }
 
 async function settingsOf({ flags = {}, env = {}, file, files = {} }: Case): Promise<Settings> {
@@ -123,6 +123,22 @@ test('names of flags and variables follow from the name, and every limit is a se
   )
 })
 
+test.each([
+  ['port: 1\n---\napiKeysFile: keys\n', 'etc/serve.yaml:2: the settings after "---" are not read; remove this line'],
+  ['port: 1\n---\n', 'etc/serve.yaml:2: the settings after "---" are not read; remove this line'],
+  ['---\nport: 1\nhost: !ENV HOST_OF_PRODUCTION\n', 'etc/serve.yaml:3: tags such as !name are not read; write the value itself'],
+  ['port: 1\nport: 2\n', 'etc/serve.yaml:2: the name is there twice'],
+  ['port: [1\n', /^etc\/serve\.yaml:\d: not valid YAML or JSON \(\w+\)/],
+])('the file %j is refused', async (file, problem) => {
+  const told = await problemsOf({ file })
+  if (typeof problem === 'string') expect(told).toBe(problem)
+  else expect(told).toMatch(problem)
+})
+
+test.each(['', '# nothing yet\n', '---\nport: 3000\n', '{ "port": 3000 }'])('the file %j is read', async (file) => {
+  expect((await settingsOf({ file })).get('port')).toBe(3000)
+})
+
 describe('secrets', () => {
   const KEY = 'a'.repeat(40)
 
@@ -154,13 +170,27 @@ describe('secrets', () => {
     const good = `# the callers\n\n ci=${KEY}\n  # ops=${KEY}\nops = ${KEY}=\n`
     expect((await settingsOf({ flags: { apiKeysFile: 'good' }, files: { good } })).get('apiKeys')).toEqual([`ci=${KEY}`, `ops = ${KEY}=`])
     const told = (text: string): Promise<string> => problemsOf({ flags: { apiKeysFile: 'k1' }, files: { k1: text } })
-    const expected = '--api-keys-file (k1): apiKeys must be a list of name=key, with 16 to 1024 characters in each key'
-    expect(await told(`\n# callers\nci=${KEY}\nops=hunter2\n`)).toBe(`${expected}; line 4 has a key of 7 characters`)
-    expect(await told(`ci=${KEY}\n${KEY}\n`)).toBe(`${expected}; line 2 is not name=key`)
-    expect(await told(`=${KEY}\n`)).toBe(`${expected}; line 1 has no name before the "="`)
+    const expected = '--api-keys-file (k1): apiKeys must be a list of name=key, with 16 to 1024 visible ASCII characters in each key'
+    expect(await told(`\n# callers\nci=${KEY}\nops=hunter2\n`)).toBe(`${expected}; line 4: the key must have 16 to 1024 characters; got 7`)
+    expect(await told(`ci=${KEY}\n${KEY}\n`)).toBe(`${expected}; line 2: not name=key`)
+    expect(await told(`=${KEY}\n`)).toBe(`${expected}; line 1: no name before the "="`)
+    expect(await told(`ci=${'ä'.repeat(20)}\n`)).toBe(
+      `${expected}; line 1: the key has characters that a header cannot have, or spaces around it`,
+    )
+    expect(await told('ci=sha256:1234\n')).toBe(`${expected}; line 1: the key must have 64 hexadecimal digits after "sha256:"`)
     expect(await told('# nobody yet\n')).toBe(expected)
-    expect(await problemsOf({ env: { PORTICO_API_KEYS: `ci=${KEY},ops=hunter2` } })).toMatch(/; entry 2 has a key of 7 characters$/)
-    expect(await problemsOf({ file: `apiKeys: [ci=${KEY}, 5]` })).toMatch(/; entry 2 is not name=key$/)
+    expect(await problemsOf({ env: { PORTICO_API_KEYS: `ci=${KEY},ops=hunter2` } })).toMatch(
+      /; entry 2: the key must have 16 to 1024 characters; got 7$/,
+    )
+    expect(await problemsOf({ file: `apiKeys: [ci=${KEY}, 5]` })).toMatch(/; entry 2: not name=key$/)
+  })
+
+  test.each([
+    ['random bytes', Buffer.alloc(48, 0xfe)],
+    ['UTF-16', Buffer.from(KEY, 'utf16le')],
+  ])('in a file with %s are refused, because different secrets could become the same text', async (_kind, bytes) => {
+    const told = await problemsOf({ flags: { keysFile: 'bytes' }, files: { bytes } })
+    expect(told).toBe('--keys-file: bytes cannot be read: The file is not UTF-8 text')
   })
 
   test('are given once', async () => {
