@@ -56,68 +56,71 @@ for at = 15, #ARGV, 3 do
   end
 end
 
-local length = redis.call('LLEN', log)
-local dropped
--- A notice with a higher number was added again below.
-local newest = count
-local function dropOldest()
-  local oldest = redis.call('LPOP', log)
+-- A change with a higher number than 'newest' was added again below.
+local own = { log = log, bytes = bytes, count = count, newest = count, given = isStanding and given, length = redis.call('LLEN', log) }
+local function dropOldest(of)
+  local oldest = redis.call('LPOP', of.log)
   local space = string.find(oldest, ' ', 1, true)
   local size = #oldest - space - 1
-  bytes = bytes - size
-  dropped = string.sub(oldest, 1, space - 1)
-  length = length - 1
-  local number = whole(numberOf(dropped))
-  local coalesce = isStanding and redis.call('HGET', dirty, number)
+  of.bytes = of.bytes - size
+  of.dropped = string.sub(oldest, 1, space - 1)
+  of.length = of.length - 1
+  local number = whole(numberOf(of.dropped))
+  local coalesce = of.given and redis.call('HGET', dirty, number)
   if not coalesce then return end
   redis.call('HDEL', dirty, number)
   if redis.call('HGET', dirty, coalesce) ~= number then return end
   redis.call('HDEL', dirty, coalesce)
-  if tonumber(number) <= given or tonumber(number) > newest then return end
+  if tonumber(number) <= of.given or tonumber(number) > of.newest then return end
   -- The client has not read of this change, so it becomes the newest event.
-  count = count + 1
-  redis.call('RPUSH', log, whole(time) .. '-' .. whole(count) .. string.sub(oldest, space))
-  redis.call('HSET', dirty, coalesce, whole(count), whole(count), coalesce)
-  bytes = bytes + size
-  length = length + 1
+  of.count = of.count + 1
+  redis.call('RPUSH', of.log, whole(time) .. '-' .. whole(of.count) .. string.sub(oldest, space))
+  redis.call('HSET', dirty, coalesce, whole(of.count), whole(of.count), coalesce)
+  of.bytes = of.bytes + size
+  of.length = of.length + 1
 end
-while length > tonumber(ARGV[5]) or (bytes > tonumber(ARGV[6]) and length > 1) do dropOldest() end
+while own.length > tonumber(ARGV[5]) or (own.bytes > tonumber(ARGV[6]) and own.length > 1) do dropOldest(own) end
 
 -- Small streams are not added up: hundreds of them are less than the limit.
 local most = tonumber(ARGV[13])
-if bytes > most / 512 then
+if own.bytes > most / 512 then
   local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
   local running = redis.call('ZRANGEBYSCORE', streams, 0, 0)
   running[#running + 1] = ARGV[14]
-  local sizes, total = {}, bytes
+  local sizes, others = {}, 0
   for _, names in ipairs({ ended, running }) do
     for _, name in ipairs(names) do
       if name ~= ARGV[9] then
         sizes[name] = tonumber(redis.call('HGET', ARGV[10] .. name, 'bytes') or '0')
-        total = total + sizes[name]
+        others = others + sizes[name]
       end
     end
   end
   for _, name in ipairs(ended) do
-    if total <= most then break end
+    if others + own.bytes <= most then break end
     if sizes[name] then
       redis.call('DEL', ARGV[10] .. name, ARGV[11] .. name)
       redis.call('ZREM', streams, name)
-      total = total - sizes[name]
+      others = others - sizes[name]
     end
   end
-  total = total - bytes
-  while total + bytes > most and length > 1 do dropOldest() end
-  total = total + bytes
+  -- Changes that were added again stay.
+  local function reduce(of, keep, rest)
+    while of.bytes + rest > most and of.length > keep and of.count - of.length < of.newest do dropOldest(of) end
+  end
+  reduce(own, 1, others)
   for _, name in ipairs(running) do
-    if total <= most then break end
+    if others + own.bytes <= most then break end
     if (sizes[name] or 0) > 0 then
-      local newest = redis.call('LINDEX', ARGV[11] .. name, -1)
-      redis.call('DEL', ARGV[11] .. name)
-      redis.call('HSET', ARGV[10] .. name, 'bytes', 0)
-      if newest then redis.call('HSET', ARGV[10] .. name, 'dropped', string.sub(newest, 1, string.find(newest, ' ', 1, true) - 1)) end
-      if name == ARGV[14] then redis.call('DEL', dirty) end
-      total = total - sizes[name]
+      local key, of = ARGV[10] .. name, { log = ARGV[11] .. name, bytes = sizes[name] }
+      local known = redis.call('HMGET', key, 'count', 'given')
+      of.count, of.newest, of.given = tonumber(known[1]), tonumber(known[1]), name == ARGV[14] and numberOf(known[2])
+      of.length = redis.call('LLEN', of.log)
+      others = others - of.bytes
+      reduce(of, 0, others + own.bytes)
+      others = others + of.bytes
+      redis.call('HSET', key, 'bytes', of.bytes, 'count', whole(of.count))
+      if of.dropped then redis.call('HSET', key, 'dropped', of.dropped) end
     end
   end
 end
@@ -125,8 +128,8 @@ end
 local marks = table.concat(added)
 table.insert(batches, 1, { producer, batch, time, first, marks })
 while #batches > ${MAX_PRODUCERS} do table.remove(batches) end
-redis.call('HSET', stream, 'batches', cmsgpack.pack(batches), 'bytes', bytes, 'count', count)
-if dropped then redis.call('HSET', stream, 'dropped', dropped) end
+redis.call('HSET', stream, 'batches', cmsgpack.pack(batches), 'bytes', own.bytes, 'count', own.count)
+if own.dropped then redis.call('HSET', stream, 'dropped', own.dropped) end
 
 if isStanding then
   -- Notices must not keep a session alive whose client is gone.
