@@ -15,8 +15,8 @@ import { Lease } from './lease.ts'
 import { claimReplica } from './scripts/claim-replica.ts'
 import { leaveLease } from './scripts/leave-lease.ts'
 import { listReplicas } from './scripts/list-replicas.ts'
-import { markLeft } from './scripts/mark-left.ts'
 import { noteRun } from './scripts/note-run.ts'
+import { registerReplica } from './scripts/register-replica.ts'
 import { renewLease } from './scripts/renew-lease.ts'
 import { sendMessage } from './scripts/send-message.ts'
 import { unlock } from './scripts/unlock.ts'
@@ -132,9 +132,8 @@ export class RedisReplica implements Replica {
     const { connection, keys } = this.#context
     const { lease, inbox, runs } = keys.replica(membership.id)
     const left = await connection.run(leaveLease, [lease, inbox, runs], [])
-    // Others find a replica that was seen long ago at once.
     if (left === 0) await connection.command('ZREM', keys.directory, membership.id)
-    else await connection.run(markLeft, [keys.directory], [membership.id, this.#lifeMs])
+    else await this.#register(membership.id, 0)
   }
 
   async close(): Promise<void> {
@@ -143,12 +142,17 @@ export class RedisReplica implements Replica {
     await this.leave().catch(() => {})
   }
 
-  /** The replicas that were seen within a lease, and the others. */
-  async directory(register = ''): Promise<{ live: string[]; gone: string[] }> {
+  /** The replicas that have their lease, and the others. */
+  async directory(): Promise<{ live: string[]; gone: string[] }> {
     const { connection, keys } = this.#context
-    const reply = await connection.run(listReplicas, [keys.directory], [register, this.leaseMs, this.#lifeMs])
-    const [live, gone] = reply as [Buffer[], Buffer[]]
+    const [live, gone] = (await connection.run(listReplicas, [keys.directory], [])) as [Buffer[], Buffer[]]
     return { live: live.map(textOf), gone: gone.map(textOf) }
+  }
+
+  /** @param leftMs of the lease of a replica */
+  async #register(id: string, leftMs: number): Promise<void> {
+    const { connection, keys } = this.#context
+    await connection.run(registerReplica, [keys.directory], [id, leftMs, this.#lifeMs])
   }
 
   /**
@@ -233,7 +237,7 @@ export class RedisReplica implements Replica {
     const renewed = await connection.run(renewLease, [lease, inbox, runs], args)
     if (!Array.isArray(renewed)) return false
     read?.expect(renewed[0] as number)
-    await this.directory(id)
+    await this.#register(id, this.leaseMs)
     return true
   }
 

@@ -1,11 +1,13 @@
 /** What replicas claim, leave to others, and leave behind. */
 
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { KeyRing } from '../../src/protocol/interfaces/replaceable-services.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
 import type { RedisReplica } from '../../src/redis/replica.ts'
 import { redisOfFile } from '../support/redis-server.ts'
+import { tcpProxy } from './tcp-proxy.ts'
 
 const server = redisOfFile()
 const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
@@ -109,4 +111,21 @@ test('a replica that loses its lease while it opens a stream does not run the re
   const losing = openLosing(url, 'opening:')
   await losing.sessions.create('s', '{}', LIFE)
   await expect(losing.streams.open('s', 'r1', '{}')).rejects.toMatchObject(LEASE_ENDED)
+})
+
+test('a replica lives until its own lease ends, however long those of the others are', async () => {
+  const { url, port } = await server()
+  const prefix = 'lengths:'
+  const proxy = await tcpProxy(port)
+  const [long, short] = [openStore(url, { prefix }), openStore(`redis://127.0.0.1:${proxy.port}`, { prefix, leaseMs: 400 })]
+  await long.sessions.create('s', '{}', LIFE)
+  await long.sessions.enter('s', '1', 1)
+  await short.streams.open('s', 'r1', '{}')
+  const { id } = short.replica
+  await sleep(800)
+  expect(await short.sessions.enter('s', '1', 1), 'the request of a replica that renews its lease rarely').toBe('duplicate')
+  expect(await long.replica.claimDead()).toBeUndefined()
+  proxy.hang('both')
+  await expect.poll(() => long.replica.claimDead()).toEqual({ replica: id, streams: [{ sid: 's', stream: 'r1' }] })
+  await proxy.close()
 })
