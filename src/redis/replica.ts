@@ -30,6 +30,7 @@ const MAX_INBOX_BYTES = 32 * 1024 * 1024
 const MAX_CLAIMED = 100
 /** Dead replicas that this one leaves to others for a while. */
 const MAX_SKIPPED = 1000
+const MAX_UNHEARD = 10_000
 
 interface Membership {
   id: string
@@ -41,6 +42,8 @@ export class RedisReplica implements Replica {
   readonly leaseMs: number
   /** Names this process for batches that it sends again, also after it lost its lease. */
   readonly producer = randomId().slice(0, 12)
+  /** Streams whose takeover got no reply. This replica may own them. Then no other one continues them, so it must try again. */
+  readonly unheard = new BoundedMap<string, { attempt: string; left: DeadReplica }>(MAX_UNHEARD)
   readonly #context: RedisContext
   readonly #listeners = new Set<(message: StoreMessage) => void>()
   /** Dead replicas with a stream that this one cannot open, and until when it does not claim them. */
@@ -99,7 +102,8 @@ export class RedisReplica implements Replica {
       if (Array.isArray(reply)) return { replica, streams: reply.map(textOf).map(readRun) }
       if (textOf(reply) === 'empty') await connection.command('ZREM', keys.directory, replica)
     }
-    return undefined
+    const [unheard] = this.unheard.values()
+    return unheard?.left
   }
 
   /** What a replica left counts as empty if it is damaged: the other replicas must not wait for it. */
