@@ -14,14 +14,13 @@ import { LOG, SESSION, script } from './script.ts'
 export const appendEvents = script(
   'append-events',
   `${SESSION}${LOG}
-local session, streams, dirty, stream, log = KEYS[1], KEYS[3], KEYS[6], KEYS[7], KEYS[8]
 local replica, batch, epoch, isLast = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
 local isStanding = epoch == ''
 -- A replica that lost its lease has another name, and is still the same producer.
 local producer = ARGV[12]
-local text = redis.call('GET', session)
+local text = redis.call('GET', sessionKey)
 if not text then return 'gone' end
-local kept = redis.call('HMGET', stream, 'owner', 'epoch', 'over', 'count', 'batches', 'bytes', 'reader', 'given')
+local kept = redis.call('HMGET', streamKey, 'owner', 'epoch', 'over', 'count', 'batches', 'bytes', 'reader', 'given')
 if not isStanding and not kept[1] then return 'gone' end
 local reader = kept[7] or ''
 local batches = kept[5] and cmsgpack.unpack(kept[5]) or {}
@@ -43,21 +42,21 @@ local bytes = tonumber(kept[6] or '0')
 local added = {}
 for at = 15, #ARGV, 3 do
   local payload, question, coalesce = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local unread = coalesce ~= '' and redis.call('HGET', dirty, coalesce)
+  local unread = coalesce ~= '' and redis.call('HGET', dirtyKey, coalesce)
   if unread and tonumber(unread) > given then
     added[#added + 1] = '0'
   else
     count = count + 1
-    redis.call('RPUSH', log, whole(time) .. '-' .. whole(count) .. ' e' .. payload)
+    redis.call('RPUSH', logKey, whole(time) .. '-' .. whole(count) .. ' e' .. payload)
     bytes = bytes + #payload
-    if question ~= '' then redis.call('HSET', stream, 'q:' .. question, isStanding and replica or '') end
-    if coalesce ~= '' then redis.call('HSET', dirty, coalesce, whole(count), whole(count), coalesce) end
+    if question ~= '' then redis.call('HSET', streamKey, 'q:' .. question, isStanding and replica or '') end
+    if coalesce ~= '' then redis.call('HSET', dirtyKey, coalesce, whole(count), whole(count), coalesce) end
     added[#added + 1] = '1'
   end
 end
 
 -- A change with a higher number than 'newest' was added again below.
-local own = { log = log, bytes = bytes, count = count, newest = count, given = isStanding and given, length = redis.call('LLEN', log) }
+local own = { log = logKey, bytes = bytes, count = count, newest = count, given = isStanding and given, length = redis.call('LLEN', logKey) }
 local function dropOldest(of)
   local oldest = redis.call('LPOP', of.log)
   local space = string.find(oldest, ' ', 1, true)
@@ -66,16 +65,16 @@ local function dropOldest(of)
   of.dropped = string.sub(oldest, 1, space - 1)
   of.length = of.length - 1
   local number = whole(numberOf(of.dropped))
-  local coalesce = of.given and redis.call('HGET', dirty, number)
+  local coalesce = of.given and redis.call('HGET', dirtyKey, number)
   if not coalesce then return end
-  redis.call('HDEL', dirty, number)
-  if redis.call('HGET', dirty, coalesce) ~= number then return end
-  redis.call('HDEL', dirty, coalesce)
+  redis.call('HDEL', dirtyKey, number)
+  if redis.call('HGET', dirtyKey, coalesce) ~= number then return end
+  redis.call('HDEL', dirtyKey, coalesce)
   if tonumber(number) <= of.given or tonumber(number) > of.newest then return end
   -- The client has not read of this change, so it becomes the newest event.
   of.count = of.count + 1
   redis.call('RPUSH', of.log, whole(time) .. '-' .. whole(of.count) .. string.sub(oldest, space))
-  redis.call('HSET', dirty, coalesce, whole(of.count), whole(of.count), coalesce)
+  redis.call('HSET', dirtyKey, coalesce, whole(of.count), whole(of.count), coalesce)
   of.bytes = of.bytes + size
   of.length = of.length + 1
 end
@@ -84,8 +83,8 @@ while own.length > tonumber(ARGV[5]) or (own.bytes > tonumber(ARGV[6]) and own.l
 -- Small streams are not added up: hundreds of them are less than the limit.
 local most = tonumber(ARGV[13])
 if own.bytes > most / 512 then
-  local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
-  local running = redis.call('ZRANGEBYSCORE', streams, 0, 0)
+  local ended = redis.call('ZRANGEBYSCORE', streamsKey, 1, '+inf')
+  local running = redis.call('ZRANGEBYSCORE', streamsKey, 0, 0)
   running[#running + 1] = ARGV[14]
   local sizes, others = {}, 0
   for _, names in ipairs({ ended, running }) do
@@ -100,7 +99,7 @@ if own.bytes > most / 512 then
     if others + own.bytes <= most then break end
     if sizes[name] then
       redis.call('DEL', ARGV[10] .. name, ARGV[11] .. name)
-      redis.call('ZREM', streams, name)
+      redis.call('ZREM', streamsKey, name)
       others = others - sizes[name]
     end
   end
@@ -128,31 +127,31 @@ end
 local marks = table.concat(added)
 table.insert(batches, 1, { producer, batch, time, first, marks })
 while #batches > ${MAX_PRODUCERS} do table.remove(batches) end
-redis.call('HSET', stream, 'batches', cmsgpack.pack(batches), 'bytes', own.bytes, 'count', own.count)
-if own.dropped then redis.call('HSET', stream, 'dropped', own.dropped) end
+redis.call('HSET', streamKey, 'batches', cmsgpack.pack(batches), 'bytes', own.bytes, 'count', own.count)
+if own.dropped then redis.call('HSET', streamKey, 'dropped', own.dropped) end
 
 if isStanding then
   -- Notices must not keep a session alive whose client is gone.
-  local expiry = whole(time + redis.call('PTTL', session))
-  for _, key in ipairs({ stream, log, dirty }) do redis.call('PEXPIREAT', key, expiry) end
+  local expiry = whole(time + redis.call('PTTL', sessionKey))
+  for _, key in ipairs({ streamKey, logKey, dirtyKey }) do redis.call('PEXPIREAT', key, expiry) end
 elseif not isLast then
-  touch(text, stream, log)
+  touch(text, streamKey, logKey)
 else
-  redis.call('HSET', stream, 'over', 1)
-  redis.call('HDEL', stream, 'call')
+  redis.call('HSET', streamKey, 'over', 1)
+  redis.call('HDEL', streamKey, 'call')
   -- What a later run would need: steps, questions and answers.
-  for _, field in ipairs(redis.call('HKEYS', stream)) do
-    if string.match(field, '^[jqa]:') then redis.call('HDEL', stream, field) end
+  for _, field in ipairs(redis.call('HKEYS', streamKey)) do
+    if string.match(field, '^[jqa]:') then redis.call('HDEL', streamKey, field) end
   end
   touch(text)
-  local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', session)))
-  redis.call('PEXPIREAT', stream, expiry)
-  redis.call('PEXPIREAT', log, expiry)
-  redis.call('ZADD', streams, whole(time), ARGV[9])
-  local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
+  local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', sessionKey)))
+  redis.call('PEXPIREAT', streamKey, expiry)
+  redis.call('PEXPIREAT', logKey, expiry)
+  redis.call('ZADD', streamsKey, whole(time), ARGV[9])
+  local ended = redis.call('ZRANGEBYSCORE', streamsKey, 1, '+inf')
   for at = 1, #ended - tonumber(ARGV[8]) do
     redis.call('DEL', ARGV[10] .. ended[at], ARGV[11] .. ended[at])
-    redis.call('ZREM', streams, ended[at])
+    redis.call('ZREM', streamsKey, ended[at])
   end
 end
 return { time, first, marks, reader }`,
