@@ -18,7 +18,7 @@ local replica, batch, epoch, isLast = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[
 local isStanding = epoch == ''
 -- A replica that lost its lease has another name, and is still the same producer.
 local producer = ARGV[12]
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 'gone' end
 local kept = redis.call('HMGET', streamKey, 'owner', 'epoch', 'over', 'count', 'batches', 'bytes', 'reader', 'given')
 if not isStanding and not kept[1] then return 'gone' end
@@ -130,9 +130,10 @@ while #batches > ${MAX_PRODUCERS} do table.remove(batches) end
 redis.call('HSET', streamKey, 'batches', cmsgpack.pack(batches), 'bytes', own.bytes, 'count', own.count)
 if own.dropped then redis.call('HSET', streamKey, 'dropped', own.dropped) end
 
+local function lastMoment() return math.min(time + redis.call('PTTL', sessionKey), head(text).ends) end
 if isStanding then
   -- Notices must not keep a session alive whose client is gone.
-  local expiry = whole(time + redis.call('PTTL', sessionKey))
+  local expiry = whole(lastMoment())
   for _, key in ipairs({ streamKey, logKey, dirtyKey }) do redis.call('PEXPIREAT', key, expiry) end
 elseif not isLast then
   touch(text, streamKey, logKey)
@@ -144,7 +145,7 @@ else
     if string.match(field, '^[jqa]:') then redis.call('HDEL', streamKey, field) end
   end
   touch(text)
-  local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', sessionKey)))
+  local expiry = whole(math.min(time + tonumber(ARGV[7]), lastMoment()))
   redis.call('PEXPIREAT', streamKey, expiry)
   redis.call('PEXPIREAT', logKey, expiry)
   redis.call('ZADD', streamsKey, whole(time), ARGV[9])

@@ -9,7 +9,7 @@ import { READ, script } from './script.ts'
 export const attachReader = script(
   'attach-reader',
   `${READ}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 'gone' end
 local kept = redis.call('HMGET', streamKey, 'owner', 'over', 'dropped', 'given', 'reader', 'count')
 if ARGV[5] ~= '1' and not kept[1] then return 'gone' end

@@ -6,7 +6,7 @@ import { REMOVE, SESSION, script } from './script.ts'
 export const endSession = script(
   'end-session',
   `${SESSION}${REMOVE}
-local existed = redis.call('EXISTS', sessionKey)
+local text = readSession()
 removeSession(ARGV[1], ARGV[2])
-return existed`,
+return text and 1 or 0`,
 )

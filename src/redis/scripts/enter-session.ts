@@ -9,7 +9,7 @@ import { CALLS, SESSION, script } from './script.ts'
 export const enterSession = script(
   'enter-session',
   `${SESSION}${CALLS}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 'gone' end
 local cancelled = false
 if ARGV[1] ~= '' then

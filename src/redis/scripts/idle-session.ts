@@ -9,7 +9,7 @@ import { REMOVE, SESSION, script } from './script.ts'
 export const idleSession = script(
   'idle-session',
   `${SESSION}${REMOVE}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 'gone' end
 local session = head(text)
 local live = {}

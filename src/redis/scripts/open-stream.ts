@@ -9,7 +9,7 @@ import { SESSION, script } from './script.ts'
 export const openStream = script(
   'open-stream',
   `${SESSION}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 'gone' end
 if redis.call('EXISTS', streamKey) == 1 then
   local kept = redis.call('HMGET', streamKey, 'attempt', 'epoch', 'owner', 'over')

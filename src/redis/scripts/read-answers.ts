@@ -6,7 +6,7 @@ import { SESSION, script } from './script.ts'
 export const readAnswers = script(
   'read-answers',
   `${SESSION}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 'gone' end
 local kept = redis.call('HMGET', streamKey, 'owner', 'epoch', 'over', 'answers')
 if ARGV[2] ~= '' then

@@ -6,7 +6,7 @@ import { READ, script } from './script.ts'
 export const readEvents = script(
   'read-events',
   `${READ}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text or redis.call('EXISTS', streamKey) == 0 then return 'gone' end
 local kept = redis.call('HMGET', streamKey, 'number', 'over', 'dropped', 'given', 'count')
 if kept[1] ~= ARGV[1] then return 'superseded' end

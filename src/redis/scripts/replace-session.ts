@@ -6,7 +6,7 @@ import { SESSION, script } from './script.ts'
 export const replaceSession = script(
   'replace-session',
   `${SESSION}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return 0 end
 local session = head(text)
 -- This change was made, and sent again after a lost connection.

@@ -37,15 +37,21 @@ local function head(text)
   local revision, life, ends, renewed, at = string.match(text, '^(%d+) (%d+) (%d+) (%d+) ()')
   return { revision = tonumber(revision), life = tonumber(life), ends = tonumber(ends), renewed = tonumber(renewed), at = at }
 end
-local function lifeLeft(session, time) return math.max(1, math.min(session.life, session.ends - time)) end
+-- Nothing uses a session after its largest age.
+local function readSession()
+  local text = redis.call('GET', sessionKey)
+  return text and head(text).ends > now() and text
+end
 local function sessionText(session, record)
   return whole(session.revision) .. ' ' .. whole(session.life) .. ' ' .. whole(session.ends) .. ' ' .. whole(session.renewed) .. ' ' .. record
 end
 local function touch(text, ...)
   local time = now()
   local session = head(text)
-  local expiry = whole(time + lifeLeft(session, time))
-  for _, key in ipairs({ sessionKey, callsKey, streamsKey, standingKey, standingLogKey, dirtyKey, ... }) do
+  -- It also tells the last use, so the largest age does not shorten it.
+  redis.call('PEXPIREAT', sessionKey, whole(time + session.life))
+  local expiry = whole(math.min(time + session.life, session.ends))
+  for _, key in ipairs({ callsKey, streamsKey, standingKey, standingLogKey, dirtyKey, ... }) do
     redis.call('PEXPIREAT', key, expiry)
   end
 end

@@ -9,7 +9,7 @@ import { SESSION, script } from './script.ts'
 export const takeOver = script(
   'take-over',
   `${SESSION}
-local text = redis.call('GET', sessionKey)
+local text = readSession()
 if not text then return false end
 local kept = redis.call('HMGET', streamKey, 'owner', 'epoch', 'over', 'call', 'attempt')
 if kept[3] then return false end

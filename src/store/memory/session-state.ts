@@ -16,6 +16,7 @@ export class SessionState {
   revision = 1
   readonly life: SessionLife
   readonly endsAt: number
+  usedAt: number
   topicsRenewedAt: number
   readonly calls = new Map<string, CallInProgress>()
   readonly streams = new Map<string, EventLog>()
@@ -26,10 +27,13 @@ export class SessionState {
     this.record = record
     this.life = life
     this.endsAt = now + life.maxAgeMs
+    this.usedAt = now
     this.topicsRenewedAt = now
   }
 
-  ttlAt(now: number): number {
+  /** Notes a use. Returns how long the session lives from then on without another one. */
+  use(now: number): number {
+    this.usedAt = now
     return Math.min(this.life.ttlMs, this.endsAt - now)
   }
 
