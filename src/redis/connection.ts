@@ -119,7 +119,7 @@ export class Connection {
     }
   }
 
-  /** Says what became of a command on a connection of its own. It tells nothing of this connection. */
+  /** Says what became of a command on another connection. So only what Redis refuses counts here. */
   note(kind: string, error?: Error): void {
     if (!error) this.#refused.delete(kind)
     else if (isReply(error)) this.#refusedAs(kind, error)

@@ -48,8 +48,8 @@ export class RedisReplica implements Replica {
   readonly #listeners = new Set<(message: StoreMessage) => void>()
   /** Dead replicas with a stream that this one cannot open, and until when it does not claim them. */
   readonly #skipUntil = new BoundedMap<string, number>(MAX_SKIPPED)
-  /** A replica with other keys may send many messages, and each look at everything costs as much as a lost lease. */
-  readonly #unread: Seldom
+  /** Tells `missed`, at most once in a lease: a replica with other keys may send many messages, and each look at everything is dear. */
+  readonly #toldMissed: Seldom
   #id = randomId()
   #joining: Promise<void> | undefined
   #membership: Membership | undefined
@@ -58,7 +58,7 @@ export class RedisReplica implements Replica {
   constructor(context: RedisContext, leaseMs: number) {
     this.#context = context
     this.leaseMs = leaseMs
-    this.#unread = new Seldom(leaseMs, () => this.#tell({ kind: 'missed' }))
+    this.#toldMissed = new Seldom(leaseMs, () => this.#tell({ kind: 'missed' }))
   }
 
   get id(): string {
@@ -163,7 +163,7 @@ export class RedisReplica implements Replica {
    * Notes that this replica runs a stream.
    * @param id the name under which it runs the stream
    */
-  async note(id: string, sid: string, stream: string): Promise<void> {
+  async noteRun(id: string, sid: string, stream: string): Promise<void> {
     const { connection, keys } = this.#context
     const { lease, runs } = keys.replica(id)
     const noted = await connection.run(noteRun, [lease, runs], [runOf(sid, stream), this.#lifeMs])
@@ -177,12 +177,12 @@ export class RedisReplica implements Replica {
   }
 
   /** Not awaited: a stream that is over and still noted does no harm. */
-  forget(sid: string, stream: string): void {
+  forgetRun(sid: string, stream: string): void {
     // No replica runs the standing stream, and sessions that are gone are told often.
-    if (stream !== STANDING_STREAM) this.forgetOf(this.#id, sid, stream)
+    if (stream !== STANDING_STREAM) this.forgetRunOf(this.#id, sid, stream)
   }
 
-  forgetOf(replica: string, sid: string, stream: string): void {
+  forgetRunOf(replica: string, sid: string, stream: string): void {
     const { connection, keys } = this.#context
     connection.command('SREM', keys.replica(replica).runs, runOf(sid, stream)).catch(() => {})
   }
@@ -208,7 +208,7 @@ export class RedisReplica implements Replica {
         const message = await this.#read(bytes, id)
         if (this.#membership?.inbox !== inbox) return
         if (message) this.#tell(message)
-        else this.#unread.ask()
+        else this.#toldMissed.ask()
       },
       onManyHandled: () => this.#renew(id, inbox),
       onMissed: () => this.#tell({ kind: 'missed' }),

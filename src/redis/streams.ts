@@ -85,15 +85,15 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     const { id } = own
     // Another replica may have the key. If none takes it in time, this one ends the stream.
     if (!own.unheard.has(name) && !(await isReadable(sid, stream)) && (await own.skipForALease(from))) return undefined
-    await own.note(id, sid, stream)
+    await own.noteRun(id, sid, stream)
     const attempt = own.unheard.get(name)?.attempt ?? randomId()
     own.unheard.set(name, { attempt, left: { replica: from, streams: [{ sid, stream }] } })
     const reply = await connection.run(takeOver, keysOf(sid, stream), [from, id, attempt])
     own.unheard.delete(name)
-    own.forgetOf(from, sid, stream)
+    own.forgetRunOf(from, sid, stream)
     if (!Array.isArray(reply)) {
       // Another endpoint of this process may have been faster. Then this replica runs the stream.
-      if (reply === null) own.forgetOf(id, sid, stream)
+      if (reply === null) own.forgetRunOf(id, sid, stream)
       return undefined
     }
     own.expectId(id)
@@ -113,7 +113,7 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       if (stream === STANDING_STREAM) return 'exists'
       const sealed = await values.seal(call, placeOf('call', sid, stream))
       const { id } = own
-      const noted = own.note(id, sid, stream)
+      const noted = own.noteRun(id, sid, stream)
       // Redis runs the commands of one connection in order. The nodes of a cluster do not wait for each other.
       if (connection.target.kind === 'cluster') await noted
       const name = `${sid} ${stream} ${id}`
@@ -128,7 +128,7 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       if (typeof reply === 'number') return reply
       const outcome = textOf(reply) as 'gone' | 'exists' | 'own'
       if (outcome === 'own') return 'exists'
-      own.forget(sid, stream)
+      own.forgetRun(sid, stream)
       return outcome
     },
     append: async (sid, stream, { n, epoch, events, isLast }, bounds): Promise<Appended> => {
@@ -145,10 +145,10 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       const reply = await connection.run(appendEvents, keysOf(sid, stream), args)
       if (!Array.isArray(reply)) {
         const outcome = textOf(reply) as 'gone' | 'fenced'
-        if (outcome === 'gone') own.forget(sid, stream)
+        if (outcome === 'gone') own.forgetRun(sid, stream)
         return outcome
       }
-      if (isLast) own.forget(sid, stream)
+      if (isLast) own.forgetRun(sid, stream)
       const [ms, first, marks, readerId] = reply as [number, number, Buffer, Buffer]
       let next = first
       const positions = [...textOf(marks)].map((mark) => (mark === '1' ? `${ms}-${next++}` : undefined))
@@ -190,8 +190,8 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
           // No replica can take it over. The other requests must not wait for it.
           reportUnreadable('a request of another replica cannot be taken over', error)
           own.unheard.delete(name)
-          own.forgetOf(from, sid, stream)
-          own.forget(sid, stream)
+          own.forgetRunOf(from, sid, stream)
+          own.forgetRun(sid, stream)
           return undefined
         })
         .finally(() => taking.delete(name))

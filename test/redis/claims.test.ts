@@ -78,9 +78,9 @@ test('a replica that leaves a Redis that lost its data leaves nothing that stays
 function openLosing(url: string, prefix: string): RedisStore {
   const store = openStore(url, { prefix })
   const replica = store.replica as RedisReplica
-  const { note } = replica
-  vi.spyOn(replica, 'note').mockImplementation(async (...args) => {
-    await note.apply(replica, args)
+  const { noteRun } = replica
+  vi.spyOn(replica, 'noteRun').mockImplementation(async (...args) => {
+    await noteRun.apply(replica, args)
     await replica.leave()
     await replica.join()
   })
