@@ -40,6 +40,12 @@ const FORBIDDEN_IN_SCRIPT = /^ERR The user executing the script can't /
 export const errorCode = ({ message }: Error): string =>
   FORBIDDEN_IN_SCRIPT.test(message) ? 'NOPERM' : (/^(?:ERR Error running script .*: -)?(\w*)/.exec(message)?.[1] ?? '')
 
+/** What Redis replies if a key contains something else than the command or the script expects. Errors of Lua begin with the line. */
+const DAMAGED = /\bWRONGTYPE\b|\bis not an? (?:integer|valid float|float)\b|\bwould overflow\b|(?<!@)user_script:\d+: /
+
+/** Redis cannot run the command with what its keys contain. Trying again does not help. */
+export const isOfDamage = ({ message }: Error): boolean => DAMAGED.test(message)
+
 const retryAfter = (attempt: number): number => Math.min(MAX_RETRY_MS, 50 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2)
 
 /**

@@ -3,7 +3,16 @@
 import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import { CommandListeners } from '../store/command-listeners.ts'
-import { type ClientOptions, causeOf, createClient, errorCode, isReply, type RedisClient, type Reply } from './client-library.ts'
+import {
+  type ClientOptions,
+  causeOf,
+  createClient,
+  errorCode,
+  isOfDamage,
+  isReply,
+  type RedisClient,
+  type Reply,
+} from './client-library.ts'
 import type { Script } from './scripts/script.ts'
 import type { RedisTarget } from './target.ts'
 
@@ -18,9 +27,6 @@ const LATE_MS = 100
 /** Replies that mean that Redis does not work at the moment. */
 const DOWN = /^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|BUSY|UNKILLABLE)$/
 
-/** Replies that refuse some commands, such as those that write, while others succeed. */
-const REFUSED = /^(NOPERM|NOAUTH|WRONGPASS|READONLY|OOM|MISCONF|NOREPLICAS)$/
-
 /** The user may not run the command at all, whatever its keys are and whichever script it runs. */
 const FORBIDDEN = /^NOPERM (?!.*script).* to run the '/
 
@@ -32,8 +38,11 @@ const NOT_SENT = new Error('The command was not sent')
 
 export const isNotSent = (error: unknown): boolean => error instanceof McpError && error.cause === NOT_SENT
 
-/** Redis cannot run the command with what its keys contain. Trying again does not help. */
+/** See `isOfDamage`. */
 export const isDamaged = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE'
+
+/** Redis does not know a script by its digest. */
+const isForgotten = (error: Error): boolean => isReply(error) && errorCode(error) === 'NOSCRIPT'
 
 export class Connection {
   readonly target: RedisTarget
@@ -85,7 +94,7 @@ export class Connection {
         return await this.#send(script.name, 'EVALSHA', [script.sha, keys.length, ...keys, ...args])
       } catch (error) {
         // Another node of a cluster, or a first call that did not arrive.
-        if (!isReply((error as McpError).cause) || !(error as Error).message.includes('NOSCRIPT')) throw error
+        if (!isForgotten(error as Error)) throw error
         return await this.#send(script.name, 'EVAL', [script.lua, keys.length, ...keys, ...args])
       }
     })
@@ -105,19 +114,20 @@ export class Connection {
       this.#refused.delete(name)
       return reply
     } catch (error) {
+      if (isForgotten(error as Error)) throw error
       throw this.#failed(FORBIDDEN.test((error as Error).message) ? name : kind, error as Error)
     }
   }
 
-  /** Says what became of a command on a connection of its own. It tells nothing of this connection. */
+  /** Says what became of a command on another connection. So only what Redis refuses counts here. */
   note(kind: string, error?: Error): void {
     if (!error) this.#refused.delete(kind)
     else if (isReply(error)) this.#refusedAs(kind, error)
   }
 
-  /** Undefined if it is no refusal. */
+  /** Undefined if it is no refusal. Redis may refuse some commands, such as those that write, while others succeed. */
   #refusedAs(kind: string, reply: Error): string | undefined {
-    if (!REFUSED.test(errorCode(reply))) return undefined
+    if (DOWN.test(errorCode(reply)) || isOfDamage(reply)) return undefined
     const reason = `Redis refused a command: ${reply.message}`
     this.#refused.set(kind, { reason, until: performance.now() + REFUSAL_MS })
     return reason
@@ -243,7 +253,7 @@ export class Connection {
     if (isReply(cause)) {
       const refusal = this.#refusedAs(kind, cause)
       if (refusal !== undefined) return new McpError('ERR_STORE_DOWN', refusal, { cause })
-      if (!DOWN.test(errorCode(cause))) return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
+      if (isOfDamage(cause)) return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
     }
     // The text of the client library is about an option that it has and Portico does not.
     const isLost = cause.name === 'MaxRetriesPerRequestError'

@@ -8,12 +8,13 @@ export const digestOf = (text: string): string => createHash('sha256').update(te
 export interface SessionKeys {
   session: string
   calls: string
-  streams: string
-  dirty: string
   /** The start of the names of streams and logs. */
   stream: string
   log: string
-  /** What lives exactly as long as the session: the keys that `touch` of the scripts moves. */
+  /**
+   * What lasts as long as the session, in the order of `SESSION` of the scripts: record, requests, names of streams; the standing stream, its
+   * log, and its changes that were not read.
+   */
   lasting: readonly string[]
 }
 
@@ -46,10 +47,9 @@ export function keysWith(prefix: string): Keys {
   return {
     session: (sid) => {
       const tag = `${prefix}{${sid}}`
-      const [session, calls, streams, stream, log] = [`${tag}:session`, `${tag}:calls`, `${tag}:streams`, `${tag}:stream:`, `${tag}:log:`]
-      const dirty = `${tag}:dirty:${STANDING_STREAM}`
-      const lasting = [session, calls, streams, stream + STANDING_STREAM, log + STANDING_STREAM, dirty]
-      return { session, calls, streams, dirty, stream, log, lasting }
+      const [session, calls, stream, log] = [`${tag}:session`, `${tag}:calls`, `${tag}:stream:`, `${tag}:log:`]
+      const standing = [stream, log, `${tag}:dirty:`].map((start) => start + STANDING_STREAM)
+      return { session, calls, stream, log, lasting: [session, calls, `${tag}:streams`, ...standing] }
     },
     replica: (id) => {
       const tag = `${prefix}{replica:${id}}`

@@ -1,4 +1,7 @@
-/** The lease of a replica, measured by a clock that never goes back. */
+/**
+ * The lease of a replica, measured by a clock that never goes back. The system time is not compared as well: whoever sets it would end all leases
+ * of the machine.
+ */
 
 /** A lease is renewed after this part of it. */
 const RENEW_AFTER = 0.3

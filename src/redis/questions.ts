@@ -28,7 +28,7 @@ export function redisQuestions(
       const reply = await connection.run(readAnswers, [...lasting, start + stream, log + stream], [own.id, epoch ?? ''])
       if (!Array.isArray(reply)) {
         const outcome = textOf(reply) as 'gone' | 'fenced'
-        if (outcome === 'gone') own.forget(sid, stream)
+        if (outcome === 'gone') own.forgetRun(sid, stream)
         return outcome
       }
       const answers: [string, string][] = []
@@ -45,7 +45,7 @@ export function redisQuestions(
       const field = fieldOfStep(name)
       const args = [own.id, epoch, field, await values.seal(stepText(name, json), placeOf('step', sid, stream, field))]
       const recorded = await connection.run(recordStep, [keys.session(sid).stream + stream], args)
-      if (recorded === -1) own.forget(sid, stream)
+      if (recorded === -1) own.forgetRun(sid, stream)
       return recorded === 1
     },
   }

@@ -87,9 +87,9 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
     topics: redisTopics(context),
     counters: redisCounters(context),
     tasks: redisTasks(context, leaseMs, tasks),
-    bus: storeBus(replica),
+    bus: { ...storeBus(replica), useKeys: values.useKeys },
     onCommand: (listener) => connection.commands.add(listener),
-    useKeys: (ring) => values.useKeys(ring),
+    useKeys: values.useKeys,
     prepare: requireLibrary,
     health: () => connection.health(),
     close: async () => {

@@ -15,8 +15,8 @@ import { Lease } from './lease.ts'
 import { claimReplica } from './scripts/claim-replica.ts'
 import { leaveLease } from './scripts/leave-lease.ts'
 import { listReplicas } from './scripts/list-replicas.ts'
-import { markLeft } from './scripts/mark-left.ts'
 import { noteRun } from './scripts/note-run.ts'
+import { registerReplica } from './scripts/register-replica.ts'
 import { renewLease } from './scripts/renew-lease.ts'
 import { sendMessage } from './scripts/send-message.ts'
 import { unlock } from './scripts/unlock.ts'
@@ -30,6 +30,7 @@ const MAX_INBOX_BYTES = 32 * 1024 * 1024
 const MAX_CLAIMED = 100
 /** Dead replicas that this one leaves to others for a while. */
 const MAX_SKIPPED = 1000
+const MAX_UNHEARD = 10_000
 
 interface Membership {
   id: string
@@ -41,12 +42,14 @@ export class RedisReplica implements Replica {
   readonly leaseMs: number
   /** Names this process for batches that it sends again, also after it lost its lease. */
   readonly producer = randomId().slice(0, 12)
+  /** Streams whose takeover got no reply. This replica may own them. Then no other one continues them, so it must try again. */
+  readonly unheard = new BoundedMap<string, { attempt: string; left: DeadReplica }>(MAX_UNHEARD)
   readonly #context: RedisContext
   readonly #listeners = new Set<(message: StoreMessage) => void>()
   /** Dead replicas with a stream that this one cannot open, and until when it does not claim them. */
   readonly #skipUntil = new BoundedMap<string, number>(MAX_SKIPPED)
-  /** A replica with other keys may send many messages, and each look at everything costs as much as a lost lease. */
-  readonly #unread: Seldom
+  /** Tells `missed`, at most once in a lease: a replica with other keys may send many messages, and each look at everything is dear. */
+  readonly #toldMissed: Seldom
   #id = randomId()
   #joining: Promise<void> | undefined
   #membership: Membership | undefined
@@ -55,7 +58,7 @@ export class RedisReplica implements Replica {
   constructor(context: RedisContext, leaseMs: number) {
     this.#context = context
     this.leaseMs = leaseMs
-    this.#unread = new Seldom(leaseMs, () => this.#tell({ kind: 'missed' }))
+    this.#toldMissed = new Seldom(leaseMs, () => this.#tell({ kind: 'missed' }))
   }
 
   get id(): string {
@@ -99,7 +102,8 @@ export class RedisReplica implements Replica {
       if (Array.isArray(reply)) return { replica, streams: reply.map(textOf).map(readRun) }
       if (textOf(reply) === 'empty') await connection.command('ZREM', keys.directory, replica)
     }
-    return undefined
+    const [unheard] = this.unheard.values()
+    return unheard?.left
   }
 
   /** What a replica left counts as empty if it is damaged: the other replicas must not wait for it. */
@@ -132,9 +136,8 @@ export class RedisReplica implements Replica {
     const { connection, keys } = this.#context
     const { lease, inbox, runs } = keys.replica(membership.id)
     const left = await connection.run(leaveLease, [lease, inbox, runs], [])
-    // Others find a replica that was seen long ago at once.
     if (left === 0) await connection.command('ZREM', keys.directory, membership.id)
-    else await connection.run(markLeft, [keys.directory], [membership.id, this.#lifeMs])
+    else await this.#register(membership.id, 0)
   }
 
   async close(): Promise<void> {
@@ -143,19 +146,24 @@ export class RedisReplica implements Replica {
     await this.leave().catch(() => {})
   }
 
-  /** The replicas that were seen within a lease, and the others. */
-  async directory(register = ''): Promise<{ live: string[]; gone: string[] }> {
+  /** The replicas that have their lease, and the others. */
+  async directory(): Promise<{ live: string[]; gone: string[] }> {
     const { connection, keys } = this.#context
-    const reply = await connection.run(listReplicas, [keys.directory], [register, this.leaseMs, this.#lifeMs])
-    const [live, gone] = reply as [Buffer[], Buffer[]]
+    const [live, gone] = (await connection.run(listReplicas, [keys.directory], [])) as [Buffer[], Buffer[]]
     return { live: live.map(textOf), gone: gone.map(textOf) }
+  }
+
+  /** @param leftMs of the lease of a replica */
+  async #register(id: string, leftMs: number): Promise<void> {
+    const { connection, keys } = this.#context
+    await connection.run(registerReplica, [keys.directory], [id, leftMs, this.#lifeMs])
   }
 
   /**
    * Notes that this replica runs a stream.
    * @param id the name under which it runs the stream
    */
-  async note(id: string, sid: string, stream: string): Promise<void> {
+  async noteRun(id: string, sid: string, stream: string): Promise<void> {
     const { connection, keys } = this.#context
     const { lease, runs } = keys.replica(id)
     const noted = await connection.run(noteRun, [lease, runs], [runOf(sid, stream), this.#lifeMs])
@@ -169,12 +177,12 @@ export class RedisReplica implements Replica {
   }
 
   /** Not awaited: a stream that is over and still noted does no harm. */
-  forget(sid: string, stream: string): void {
+  forgetRun(sid: string, stream: string): void {
     // No replica runs the standing stream, and sessions that are gone are told often.
-    if (stream !== STANDING_STREAM) this.forgetOf(this.#id, sid, stream)
+    if (stream !== STANDING_STREAM) this.forgetRunOf(this.#id, sid, stream)
   }
 
-  forgetOf(replica: string, sid: string, stream: string): void {
+  forgetRunOf(replica: string, sid: string, stream: string): void {
     const { connection, keys } = this.#context
     connection.command('SREM', keys.replica(replica).runs, runOf(sid, stream)).catch(() => {})
   }
@@ -200,7 +208,7 @@ export class RedisReplica implements Replica {
         const message = await this.#read(bytes, id)
         if (this.#membership?.inbox !== inbox) return
         if (message) this.#tell(message)
-        else this.#unread.ask()
+        else this.#toldMissed.ask()
       },
       onManyHandled: () => this.#renew(id, inbox),
       onMissed: () => this.#tell({ kind: 'missed' }),
@@ -233,7 +241,7 @@ export class RedisReplica implements Replica {
     const renewed = await connection.run(renewLease, [lease, inbox, runs], args)
     if (!Array.isArray(renewed)) return false
     read?.expect(renewed[0] as number)
-    await this.directory(id)
+    await this.#register(id, this.leaseMs)
     return true
   }
 

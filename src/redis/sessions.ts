@@ -2,7 +2,6 @@
 
 import { randomId } from '../base/bytes.ts'
 import type { Entered, LookedAtSession, SessionTable } from '../store/session-table.ts'
-import { STANDING_STREAM } from '../store/stream-logs.ts'
 import { isUnreadable } from '../store/unreadable.ts'
 import { isDamaged, isNotSent } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
@@ -74,9 +73,9 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
   }
   /** Returns 'gone', 'ended', or how long it was idle and its sealed record. One session must not fail a look at several. */
   const look = async (sid: string, idleMs: number | '', live: string[]): Promise<'gone' | 'ended' | [idle: Buffer, record: Buffer]> => {
-    const { session, calls, streams, dirty, stream, log } = keys.session(sid)
+    const { lasting, stream, log } = keys.session(sid)
     try {
-      const reply = await connection.run(idleSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM, idleMs, ...live])
+      const reply = await connection.run(idleSession, lasting, [stream, log, idleMs, ...live])
       return Array.isArray(reply) ? (reply as [Buffer, Buffer]) : (textOf(reply) as 'gone' | 'ended')
     } catch (error) {
       if (!isDamaged(error)) throw error
@@ -124,8 +123,8 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       return reply === 1
     },
     end: async (sid) => {
-      const { session, calls, streams, dirty, stream, log } = keys.session(sid)
-      return (await connection.run(endSession, [session, calls, streams, dirty], [stream, log, STANDING_STREAM])) === 1
+      const { lasting, stream, log } = keys.session(sid)
+      return (await connection.run(endSession, lasting, [stream, log])) === 1
     },
     idle: async (sids) => {
       const { live } = await own.directory()

@@ -20,23 +20,12 @@ import { takeOver } from './scripts/take-over.ts'
 import { keyIdOf } from './sealed-values.ts'
 import { placeOf } from './stream-place.ts'
 
-/** Commands whose outcome is unknown, because Redis did not answer. */
 const MAX_ATTEMPTS = 10_000
 
 export function redisStreams(context: RedisContext, own: RedisReplica): StreamLogs {
   const { connection, keys, values, reportUnreadable } = context
-  /** Names of commands without a reply. One that was run is recognised when it is tried again. */
+  /** Names of attempts to open a stream that got no reply. One that was made is recognised when it is tried again. */
   const attempts = new BoundedMap<string, string>(MAX_ATTEMPTS)
-  const attempted = async <T>(name: string, run: (attempt: string) => Promise<T>): Promise<T> => {
-    const attempt = attempts.get(name) ?? randomId()
-    attempts.delete(name)
-    try {
-      return await run(attempt)
-    } catch (error) {
-      attempts.set(name, attempt)
-      throw error
-    }
-  }
   const keysOf = (sid: string, name: string): string[] => {
     const { lasting, stream, log } = keys.session(sid)
     return [...lasting, stream + name, log + name]
@@ -72,7 +61,9 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     }
     return left
   }
-  const isReadable = async (sid: string, stream: string, fields: Reply[]): Promise<boolean> => {
+  const isReadable = async (sid: string, stream: string): Promise<boolean> => {
+    // In capitals: ioredis makes an object of the reply to `hgetall`.
+    const fields = (await connection.command('HGETALL', keys.session(sid).stream + stream)) as Reply[]
     try {
       await leftIn(sid, stream, fields)
       return true
@@ -87,21 +78,22 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
   const detach = async (sid: string, stream: string, reader: number): Promise<void> => {
     await connection.run(detachReader, [keys.session(sid).stream + stream], [reader])
   }
-  const take = async (sid: string, stream: string, from: string): Promise<TakenOver | undefined> => {
+  /** Takeovers that run now. Another endpoint of this process may begin the same one. */
+  const taking = new Map<string, Promise<TakenOver | undefined>>()
+  const take = async (name: string, sid: string, stream: string, from: string): Promise<TakenOver | undefined> => {
     await own.join()
     const { id } = own
-    // In capitals: ioredis makes an object of the reply to `hgetall`.
-    const before = (await connection.command('HGETALL', keys.session(sid).stream + stream)) as Reply[]
     // Another replica may have the key. If none takes it in time, this one ends the stream.
-    if (!(await isReadable(sid, stream, before)) && (await own.skipForALease(from))) return undefined
-    await own.note(id, sid, stream)
-    const reply = await attempted(`take ${sid} ${stream} ${from} ${id}`, (attempt) =>
-      connection.run(takeOver, keysOf(sid, stream), [from, id, attempt]),
-    )
-    own.forgetOf(from, sid, stream)
+    if (!own.unheard.has(name) && !(await isReadable(sid, stream)) && (await own.skipForALease(from))) return undefined
+    await own.noteRun(id, sid, stream)
+    const attempt = own.unheard.get(name)?.attempt ?? randomId()
+    own.unheard.set(name, { attempt, left: { replica: from, streams: [{ sid, stream }] } })
+    const reply = await connection.run(takeOver, keysOf(sid, stream), [from, id, attempt])
+    own.unheard.delete(name)
+    own.forgetRunOf(from, sid, stream)
     if (!Array.isArray(reply)) {
       // Another endpoint of this process may have been faster. Then this replica runs the stream.
-      if (reply === null) own.forgetOf(id, sid, stream)
+      if (reply === null) own.forgetRunOf(id, sid, stream)
       return undefined
     }
     own.expectId(id)
@@ -121,17 +113,22 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       if (stream === STANDING_STREAM) return 'exists'
       const sealed = await values.seal(call, placeOf('call', sid, stream))
       const { id } = own
-      const noted = own.note(id, sid, stream)
+      const noted = own.noteRun(id, sid, stream)
       // Redis runs the commands of one connection in order. The nodes of a cluster do not wait for each other.
       if (connection.target.kind === 'cluster') await noted
-      const [reply] = await attempted(`open ${sid} ${stream} ${id}`, (attempt) =>
-        Promise.all([connection.run(openStream, keysOf(sid, stream), [stream, id, sealed, attempt]), noted]),
-      )
+      const name = `${sid} ${stream} ${id}`
+      const attempt = attempts.get(name) ?? randomId()
+      attempts.delete(name)
+      const opened = connection.run(openStream, keysOf(sid, stream), [stream, id, sealed, attempt])
+      const [reply] = await Promise.all([opened, noted]).catch((error: unknown) => {
+        attempts.set(name, attempt)
+        throw error
+      })
       own.expectId(id)
       if (typeof reply === 'number') return reply
       const outcome = textOf(reply) as 'gone' | 'exists' | 'own'
       if (outcome === 'own') return 'exists'
-      own.forget(sid, stream)
+      own.forgetRun(sid, stream)
       return outcome
     },
     append: async (sid, stream, { n, epoch, events, isLast }, bounds): Promise<Appended> => {
@@ -148,10 +145,10 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
       const reply = await connection.run(appendEvents, keysOf(sid, stream), args)
       if (!Array.isArray(reply)) {
         const outcome = textOf(reply) as 'gone' | 'fenced'
-        if (outcome === 'gone') own.forget(sid, stream)
+        if (outcome === 'gone') own.forgetRun(sid, stream)
         return outcome
       }
-      if (isLast) own.forget(sid, stream)
+      if (isLast) own.forgetRun(sid, stream)
       const [ms, first, marks, readerId] = reply as [number, number, Buffer, Buffer]
       let next = first
       const positions = [...textOf(marks)].map((mark) => (mark === '1' ? `${ms}-${next++}` : undefined))
@@ -183,16 +180,23 @@ export function redisStreams(context: RedisContext, own: RedisReplica): StreamLo
     },
     detach,
     takeOver: async (sid, stream, from) => {
-      try {
-        return await take(sid, stream, from)
-      } catch (error) {
-        if (!isDamaged(error)) throw error
-        // No replica can take it over. The other requests must not wait for it.
-        reportUnreadable('a request of another replica cannot be taken over', error)
-        own.forgetOf(from, sid, stream)
-        own.forget(sid, stream)
-        return undefined
-      }
+      const name = `${sid} ${stream} ${from}`
+      const running = taking.get(name)
+      // If Redis does not answer, both endpoints try again.
+      if (running) return running.then(() => undefined)
+      const taken = take(name, sid, stream, from)
+        .catch((error: unknown) => {
+          if (!isDamaged(error)) throw error
+          // No replica can take it over. The other requests must not wait for it.
+          reportUnreadable('a request of another replica cannot be taken over', error)
+          own.unheard.delete(name)
+          own.forgetRunOf(from, sid, stream)
+          own.forgetRun(sid, stream)
+          return undefined
+        })
+        .finally(() => taking.delete(name))
+      taking.set(name, taken)
+      return taken
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Topics } from '../store/topics.ts'
 import type { Reply } from './client-library.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { addMember } from './scripts/add-member.ts'
+import { countMembers } from './scripts/count-members.ts'
 import { listMembers } from './scripts/list-members.ts'
 
 export function redisTopics({ connection, keys }: RedisContext): Topics {
@@ -24,6 +25,6 @@ export function redisTopics({ connection, keys }: RedisContext): Topics {
       const members = (await connection.command('ZRANDMEMBER', keys.topic(topic), count)) as Reply[] | null
       return members?.map(textOf) ?? []
     },
-    size: async (topic) => Number(await connection.run(listMembers, [keys.topic(topic)], [''])),
+    size: async (topic) => Number(await connection.run(countMembers, [keys.topic(topic)], [])),
   }
 }

@@ -54,8 +54,8 @@ export class ServerState implements FeatureEnvironment {
   readonly slashesInToolNames: boolean
   limits: ServerLimits
   readonly keys: KeyRing
-  /** Undefined if the author has given keys. */
-  readonly useKeys: ((keys: KeyRing) => void) | undefined
+  /** Undefined if all replicas have the keys: the author has given them, or a setting has. */
+  useKeys: ((keys: KeyRing, areShared?: boolean) => void) | undefined
   readonly bus: Bus
   readonly changeListeners: ChangeListeners
   readonly quotas: Quotas
@@ -117,8 +117,15 @@ export class ServerState implements FeatureEnvironment {
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
     const ownKeys = memoryKeyRing()
     this.keys = options.keys ?? ownKeys
-    this.useKeys = options.keys ? undefined : ownKeys.replace
     this.bus = options.bus ?? memoryBus()
+    if (options.keys) this.bus.useKeys?.(options.keys)
+    else
+      this.useKeys = (keys, areShared) => {
+        ownKeys.replace(keys)
+        if (!areShared) return
+        this.useKeys = undefined
+        this.bus.useKeys?.(keys)
+      }
     this.changeListeners = new ChangeListeners(this.bus)
     this.quotas = new Quotas(this)
     this.subscriptionCounts = new SubscriptionCounts(this)

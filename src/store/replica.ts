@@ -26,7 +26,10 @@ export interface Replica {
   /** Names this replica until it loses its lease. It gets another name when it joins again. */
   readonly id: string
   readonly leaseMs: number
-  /** False from the moment in which others may take over, by a clock that never stops. Look at it before every write to a socket. */
+  /**
+   * False from the moment in which others may take over. Look at it before every write to a socket. The clock never goes back, but it may stand
+   * still while the machine sleeps. Then this is true until the next renewal, and the store refuses what this replica says.
+   */
   readonly isHeld: boolean
   /** Takes the lease and renews it from then on. Calls after the first return at once. `open` and `attach` join if necessary. */
   join(): Promise<void>

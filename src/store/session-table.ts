@@ -11,8 +11,8 @@ export interface SessionLife {
 /**
  * - `gone`: there is no such session.
  * - `duplicate`: a request with this id is in progress.
- * - `full`: the session has `maxCalls` requests in progress. Those of replicas that are gone do not count; of the cancelled ones among them,
- *   `maxCalls` are kept.
+ * - `full`: the session has `maxCalls` requests in progress. Before a session counts as full, the requests of replicas that are gone are removed.
+ *   Of these, at most `maxCalls` that the client has cancelled stay, and do not count.
  */
 export type Entered = 'gone' | 'duplicate' | 'full' | EnteredSession
 

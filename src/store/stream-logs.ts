@@ -17,7 +17,7 @@ export interface LogBounds {
   maxBytes: number
   /**
    * Of all streams of one session, as they are stored, about. Ended streams go first, then the oldest events of the stream that grows,
-   * then those of the other streams. The newest event stays.
+   * then those of the other streams, last of the standing one. The newest event stays, and so do changes (`coalesce`) that no reader was given.
    */
   maxSessionBytes: number
   /** How long a stream is kept after its last event. */

@@ -1,12 +1,12 @@
 /** Replicas of a server for 2026-07-28 clients only: they share keys and the bus of a store, and `httpHandler` gets no store. */
 
 import { createServer as createHttpServer } from 'node:http'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { httpHandler } from '../../src/http/index.ts'
 import { connect } from '../../src/index.ts'
 import { redis } from '../../src/redis/index.ts'
-import { createServer, keyRing } from '../../src/server/index.ts'
+import { type Bus, createServer, keyRing, type Server } from '../../src/server/index.ts'
 import { portOf } from '../support/http-requests.ts'
 import { redisOfFile } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -66,4 +66,49 @@ test('with the bus and the same keys, changes, questions and pages work at any r
     server.tool(`new-${i}`, {}, () => 'x')
     await until(() => changes > i)
   }
+})
+
+const OTHER_KEYS = keyRing('another-secret-for-this-test-0123456789')
+
+/** What the inbox of another replica contains after a change, with the bus of a store that has no keys. */
+async function inboxAfterChange(prefix: string, use: (bus: Bus) => Server): Promise<string> {
+  const { url, cli } = await redisServer()
+  const [own, other] = [redis(url, { prefix, leaseMs: 60_000 }), redis(url, { prefix, leaseMs: 60_000 })]
+  onTestFinished(async () => void (await Promise.all([own.close(), other.close()])))
+  await other.replica.join()
+  use(own.bus).resourceChanged('note://top-secret')
+  const inbox = `${prefix}{replica:${other.replica.id}}:inbox`
+  await until(async () => (await cli('XLEN', inbox)) === '1')
+  return cli('--no-raw', 'DUMP', inbox)
+}
+
+test('what a server says over the bus alone is sealed with its keys', async () => {
+  const info = { name: 'reports', version: '1' }
+  expect(await inboxAfterChange('author:', (bus) => createServer({ ...info, keys, bus }))).not.toContain('top-secret')
+  const setting = (areShared: boolean) => (bus: Bus) => {
+    const server = createServer({ ...info, bus })
+    server.useKeys?.(OTHER_KEYS, areShared)
+    return server
+  }
+  expect(await inboxAfterChange('setting:', setting(true))).not.toContain('top-secret')
+  // The workers of another machine have other keys.
+  expect(await inboxAfterChange('workers:', setting(false))).toContain('top-secret')
+})
+
+test('a server with keys does not hear notices that somebody has planted in plain text', async () => {
+  const { url } = await redisServer()
+  const prefix = 'planted-bus:'
+  const [own, plain] = [redis(url, { prefix, leaseMs: 60_000 }), redis(url, { prefix, leaseMs: 60_000 })]
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(async () => {
+    await Promise.all([own.close(), plain.close()])
+    log.mockRestore()
+  })
+  createServer({ name: 'reports', version: '1', keys, bus: own.bus })
+  const heard: unknown[] = []
+  own.replica.listen(({ kind }) => heard.push(kind))
+  await own.replica.join()
+  await plain.replica.send(own.replica.id, JSON.stringify({ change: { kind: 'tools' } }))
+  await until(() => heard.length > 0)
+  expect(heard).toEqual(['missed'])
 })

@@ -1,8 +1,9 @@
 /** Keys that somebody else has written: they must not stop what has nothing to do with them. */
 
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
+import { isOfDamage } from '../../src/redis/client-library.ts'
 import { type RedisOptions, type RedisStore, redis } from '../../src/redis/index.ts'
-import { redisOfFile } from '../support/redis-server.ts'
+import { redisOfFile, startRedis } from '../support/redis-server.ts'
 import { LIFE } from './appending.ts'
 import { taskOf } from './every-kind.ts'
 
@@ -80,6 +81,43 @@ test('a replica whose list of requests has the wrong type does not keep others f
   expect(await takeAll(store)).toEqual(['a'])
   expect(await takeAll(store)).toEqual([])
   expect(said().filter((line) => line.includes('WRONGTYPE'))).toHaveLength(1)
+})
+
+test('what a dead replica left stays while Redis refuses a command that takes it over', async () => {
+  const refusing = await startRedis(['--rename-command', 'SRANDMEMBER', ''])
+  const owner = await left(refusing.url, 'portico:', ['a'])
+  const store = openStore(refusing.url, {})
+  await expect(store.replica.claimDead()).rejects.toMatchObject({ code: 'ERR_STORE_DOWN', message: expect.stringContaining('refused') })
+  expect(store.health()).toContain('Unknown Redis command called from script')
+  expect(await refusing.cli('ZRANGE', 'portico:replicas', '0', '-1')).toContain(owner)
+  expect(await refusing.cli('EXISTS', `portico:{replica:${owner}}:runs`)).toBe('1')
+  await store.close()
+  await refusing.close()
+})
+
+test('of what Redis replies, only what damage causes counts as damage', () => {
+  const at = 'script: 3ed711dd85b2a69a4da9918b229434e828a32806, on @user_script:1.'
+  const inScript6 = 'ERR Error running script (call to f_3ed711dd85b2a69a4da9918b229434e828a32806): @user_script:4: '
+  const ofDamage = [
+    'WRONGTYPE Operation against a key holding the wrong kind of value',
+    `WRONGTYPE Operation against a key holding the wrong kind of value ${at}`,
+    `${inScript6}WRONGTYPE Operation against a key holding the wrong kind of value`,
+    `ERR hash value is not an integer ${at}`,
+    'ERR value is not an integer or out of range',
+    `ERR value is not a valid float ${at}`,
+    `ERR increment or decrement would overflow ${at}`,
+    `ERR user_script:17: attempt to compare nil with number ${at}`,
+    `${inScript6}user_script:4: attempt to perform arithmetic on a nil value`,
+  ]
+  const others = [
+    `ERR Script killed by user with SCRIPT KILL... ${at}`,
+    `${inScript6}Script killed by user with SCRIPT KILL...`,
+    `ERR Unknown Redis command called from script ${at}`,
+    'ERR syntax error',
+    'ERR max number of clients reached',
+    'CROSSSLOT Keys in request do not hash to the same slot',
+  ]
+  expect([...ofDamage, ...others].filter((message) => isOfDamage(new Error(message)))).toEqual(ofDamage)
 })
 
 const BROKEN: [string, string[]][] = [

@@ -76,6 +76,15 @@ test('the keys of a store count before those of its server, and those of the fir
   expect(await (await openStore('shared:', { keys })).counters.kept('value')).toBe('top-secret')
 })
 
+test('keys that a setting gives to the server of all replicas seal what its store keeps', async () => {
+  const store = await openStore('setting:')
+  const own = testServer()
+  own.useKeys?.(keys!, true)
+  await openSession((await serve(own, { store })).url, '2025-11-25')
+  await useStore(store)
+  expect(await (await openStore('setting:', { keys })).counters.kept('value')).toBe('top-secret')
+})
+
 test('random keys of a server without keys seal nothing, because other replicas do not have them', async () => {
   const store = await openStore('random:')
   await openSession((await serve(testServer(), { store })).url, '2025-11-25')

@@ -196,6 +196,23 @@ const FAULTS: [fault: string, text: string, breaking: () => Break][] = [
       })),
   ],
   [
+    'a session that keeps too much forgets changes that are unread',
+    'unread changes in a session that keeps too much: expected ["\\"tools\\"","\\"other\\""], got []',
+    () => {
+      const full = new Set<string>()
+      return each('streams', (of) => ({
+        append: (sid, stream, batch, bounds) => {
+          if (batch.events.some(({ json }) => json.length > bounds.maxSessionBytes)) full.add(sid)
+          return of.append(sid, stream, batch, bounds)
+        },
+        attach: async (sid, stream, ...rest) => {
+          const attached = await of.attach(sid, stream, ...rest)
+          return typeof attached === 'object' && stream === '0' && full.has(sid) ? { ...attached, events: [] } : attached
+        },
+      }))
+    },
+  ],
+  [
     'the reader before reads on',
     'a read by the reader before: expected "superseded"',
     () =>

@@ -61,3 +61,43 @@ test('the events of all sessions of a store in memory have one limit', async () 
   expect(kept.filter((each) => each !== 'gone').length).toBe(2)
   expect(await streams.attach('small', 'r1', '', 1)).toMatchObject({ isOver: true })
 })
+
+/** The sizes of the events that a session keeps, in thousands of characters, after a position. */
+async function keptIn({ streams }: SharedStore, sid: string, stream: string, after?: string): Promise<number[] | string> {
+  const read = await streams.attach(sid, stream, after, 100)
+  return typeof read === 'string' ? read : read.events.map(({ json }) => Math.round(json.length / 1000))
+}
+
+const large = (size: number) => ({ json: JSON.stringify('x'.repeat(size)) })
+const LIFE = { ttlMs: 60_000, maxAgeMs: 60_000 }
+
+test('a session that grows loses nothing for another one that keeps more', async () => {
+  const store = memoryStore({ maxKeptBytes: 100_000 })
+  const { sessions, streams } = store
+  const bounds = { maxEvents: 100, maxBytes: 50_000, maxSessionBytes: 50_000, endedTtlMs: 60_000, maxEnded: 16 }
+  const begin = async (sid: string, ...sizes: number[]) => {
+    await sessions.create(sid, '{}', LIFE)
+    const epoch = (await streams.open(sid, 'r1', '{}')) as number
+    await streams.append(sid, 'r1', { n: 1, epoch, events: sizes.map(large) }, bounds)
+    return epoch
+  }
+  await begin('large', 40_000, 8000)
+  await begin('second', 40_000)
+  const epoch = await begin('small', 2000, 2000)
+  await streams.append('small', 'r1', { n: 2, epoch, events: [large(6500)] }, bounds)
+  expect(await keptIn(store, 'large', 'r1', '')).toBe('lost')
+  expect(await keptIn(store, 'small', 'r1', '')).toEqual([2, 2, 7])
+})
+
+test('changes that no client has heard of are the last events that sessions lose', async () => {
+  const store = memoryStore({ maxKeptBytes: 100_000 })
+  const bounds = { maxEvents: 1000, maxBytes: 1e6, maxSessionBytes: 1e6, endedTtlMs: 60_000, maxEnded: 16 }
+  const changes = (from: number) => Array.from({ length: 9 }, (_, at) => ({ ...large(5000), coalesce: `resource ${from + at}` }))
+  await store.sessions.create('s', '{}', LIFE)
+  await store.streams.append('s', '0', { n: 1, events: changes(0) }, bounds)
+  await store.streams.append('s', '0', { n: 2, events: [large(60_000)] }, bounds)
+  expect(await keptIn(store, 's', '0')).toEqual(Array(9).fill(5))
+  await store.sessions.create('t', '{}', LIFE)
+  for (const n of [1, 2, 3, 4]) await store.streams.append('t', '0', { n, events: changes(n * 9) }, bounds)
+  expect((await keptIn(store, 't', '0'))?.length).toBeLessThan(20)
+})

@@ -276,7 +276,7 @@ async function serveOverHttp(
   if (keys && !useKeys) {
     throw problemOf([`${settings.sourceOf('keys')}: ${name} has keys of its own. Remove one: keys of createServer, or this setting`])
   }
-  if (keys) useKeys?.(keys)
+  if (keys) useKeys?.(keys, true)
   const [{ listen }, { limitServer, serveOptions }] = await Promise.all([
     import('../../http/index.ts'),
     import('../serving/serve-options.ts'),

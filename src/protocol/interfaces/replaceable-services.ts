@@ -29,6 +29,8 @@ export interface Bus {
    * @param onMissed Call it when changes may be lost. The server then sends clients a notice for everything that they listen to.
    */
   subscribe(listener: (change: Change) => void, onMissed?: () => void): () => void
+  /** Seals changes with these keys, which all replicas have. Called before the first change, if there are such keys. */
+  useKeys?(keys: KeyRing): void
 }
 
 /** Values that all replicas of a server share, by key. `Counters` of portico/store is one. */

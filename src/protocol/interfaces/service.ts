@@ -170,8 +170,12 @@ export interface Service {
   onSessionEnd?(state: SessionState): void
   /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
   shareWith?(shared: SharedServices): void
-  /** Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys. */
-  useKeys?(keys: KeyRing): void
+  /**
+   * Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys.
+   *
+   * @param areShared true: all replicas have them, so they also seal what replicas share
+   */
+  useKeys?(keys: KeyRing, areShared?: boolean): void
   /** Replaces limits of the server, by their names in `createServer({ limits })`. Called before the first message. */
   useLimits?(limits: Readonly<Record<string, unknown>>): void
 }

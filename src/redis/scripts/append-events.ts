@@ -14,14 +14,13 @@ import { LOG, SESSION, script } from './script.ts'
 export const appendEvents = script(
   'append-events',
   `${SESSION}${LOG}
-local session, streams, dirty, stream, log = KEYS[1], KEYS[3], KEYS[6], KEYS[7], KEYS[8]
 local replica, batch, epoch, isLast = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
 local isStanding = epoch == ''
 -- A replica that lost its lease has another name, and is still the same producer.
 local producer = ARGV[12]
-local text = redis.call('GET', session)
+local text = readSession()
 if not text then return 'gone' end
-local kept = redis.call('HMGET', stream, 'owner', 'epoch', 'over', 'count', 'batches', 'bytes', 'reader', 'given')
+local kept = redis.call('HMGET', streamKey, 'owner', 'epoch', 'over', 'count', 'batches', 'bytes', 'reader', 'given')
 if not isStanding and not kept[1] then return 'gone' end
 local reader = kept[7] or ''
 local batches = kept[5] and cmsgpack.unpack(kept[5]) or {}
@@ -43,81 +42,84 @@ local bytes = tonumber(kept[6] or '0')
 local added = {}
 for at = 15, #ARGV, 3 do
   local payload, question, coalesce = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local unread = coalesce ~= '' and redis.call('HGET', dirty, coalesce)
+  local unread = coalesce ~= '' and redis.call('HGET', dirtyKey, coalesce)
   if unread and tonumber(unread) > given then
     added[#added + 1] = '0'
   else
     count = count + 1
-    redis.call('RPUSH', log, whole(time) .. '-' .. whole(count) .. ' e' .. payload)
+    redis.call('RPUSH', logKey, whole(time) .. '-' .. whole(count) .. ' e' .. payload)
     bytes = bytes + #payload
-    if question ~= '' then redis.call('HSET', stream, 'q:' .. question, isStanding and replica or '') end
-    if coalesce ~= '' then redis.call('HSET', dirty, coalesce, whole(count), whole(count), coalesce) end
+    if question ~= '' then redis.call('HSET', streamKey, 'q:' .. question, isStanding and replica or '') end
+    if coalesce ~= '' then redis.call('HSET', dirtyKey, coalesce, whole(count), whole(count), coalesce) end
     added[#added + 1] = '1'
   end
 end
 
-local length = redis.call('LLEN', log)
-local dropped
--- A notice with a higher number was added again below.
-local newest = count
-local function dropOldest()
-  local oldest = redis.call('LPOP', log)
+-- A change with a higher number than 'newest' was added again below.
+local own = { log = logKey, bytes = bytes, count = count, newest = count, given = isStanding and given, length = redis.call('LLEN', logKey) }
+local function dropOldest(of)
+  local oldest = redis.call('LPOP', of.log)
   local space = string.find(oldest, ' ', 1, true)
   local size = #oldest - space - 1
-  bytes = bytes - size
-  dropped = string.sub(oldest, 1, space - 1)
-  length = length - 1
-  local number = whole(numberOf(dropped))
-  local coalesce = isStanding and redis.call('HGET', dirty, number)
+  of.bytes = of.bytes - size
+  of.dropped = string.sub(oldest, 1, space - 1)
+  of.length = of.length - 1
+  local number = whole(numberOf(of.dropped))
+  local coalesce = of.given and redis.call('HGET', dirtyKey, number)
   if not coalesce then return end
-  redis.call('HDEL', dirty, number)
-  if redis.call('HGET', dirty, coalesce) ~= number then return end
-  redis.call('HDEL', dirty, coalesce)
-  if tonumber(number) <= given or tonumber(number) > newest then return end
+  redis.call('HDEL', dirtyKey, number)
+  if redis.call('HGET', dirtyKey, coalesce) ~= number then return end
+  redis.call('HDEL', dirtyKey, coalesce)
+  if tonumber(number) <= of.given or tonumber(number) > of.newest then return end
   -- The client has not read of this change, so it becomes the newest event.
-  count = count + 1
-  redis.call('RPUSH', log, whole(time) .. '-' .. whole(count) .. string.sub(oldest, space))
-  redis.call('HSET', dirty, coalesce, whole(count), whole(count), coalesce)
-  bytes = bytes + size
-  length = length + 1
+  of.count = of.count + 1
+  redis.call('RPUSH', of.log, whole(time) .. '-' .. whole(of.count) .. string.sub(oldest, space))
+  redis.call('HSET', dirtyKey, coalesce, whole(of.count), whole(of.count), coalesce)
+  of.bytes = of.bytes + size
+  of.length = of.length + 1
 end
-while length > tonumber(ARGV[5]) or (bytes > tonumber(ARGV[6]) and length > 1) do dropOldest() end
+while own.length > tonumber(ARGV[5]) or (own.bytes > tonumber(ARGV[6]) and own.length > 1) do dropOldest(own) end
 
 -- Small streams are not added up: hundreds of them are less than the limit.
 local most = tonumber(ARGV[13])
-if bytes > most / 512 then
-  local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
-  local running = redis.call('ZRANGEBYSCORE', streams, 0, 0)
+if own.bytes > most / 512 then
+  local ended = redis.call('ZRANGEBYSCORE', streamsKey, 1, '+inf')
+  local running = redis.call('ZRANGEBYSCORE', streamsKey, 0, 0)
   running[#running + 1] = ARGV[14]
-  local sizes, total = {}, bytes
+  local sizes, others = {}, 0
   for _, names in ipairs({ ended, running }) do
     for _, name in ipairs(names) do
       if name ~= ARGV[9] then
         sizes[name] = tonumber(redis.call('HGET', ARGV[10] .. name, 'bytes') or '0')
-        total = total + sizes[name]
+        others = others + sizes[name]
       end
     end
   end
   for _, name in ipairs(ended) do
-    if total <= most then break end
+    if others + own.bytes <= most then break end
     if sizes[name] then
       redis.call('DEL', ARGV[10] .. name, ARGV[11] .. name)
-      redis.call('ZREM', streams, name)
-      total = total - sizes[name]
+      redis.call('ZREM', streamsKey, name)
+      others = others - sizes[name]
     end
   end
-  total = total - bytes
-  while total + bytes > most and length > 1 do dropOldest() end
-  total = total + bytes
+  -- Changes that were added again stay.
+  local function reduce(of, keep, rest)
+    while of.bytes + rest > most and of.length > keep and of.count - of.length < of.newest do dropOldest(of) end
+  end
+  reduce(own, 1, others)
   for _, name in ipairs(running) do
-    if total <= most then break end
+    if others + own.bytes <= most then break end
     if (sizes[name] or 0) > 0 then
-      local newest = redis.call('LINDEX', ARGV[11] .. name, -1)
-      redis.call('DEL', ARGV[11] .. name)
-      redis.call('HSET', ARGV[10] .. name, 'bytes', 0)
-      if newest then redis.call('HSET', ARGV[10] .. name, 'dropped', string.sub(newest, 1, string.find(newest, ' ', 1, true) - 1)) end
-      if name == ARGV[14] then redis.call('DEL', dirty) end
-      total = total - sizes[name]
+      local key, of = ARGV[10] .. name, { log = ARGV[11] .. name, bytes = sizes[name] }
+      local known = redis.call('HMGET', key, 'count', 'given')
+      of.count, of.newest, of.given = tonumber(known[1]), tonumber(known[1]), name == ARGV[14] and numberOf(known[2])
+      of.length = redis.call('LLEN', of.log)
+      others = others - of.bytes
+      reduce(of, 0, others + own.bytes)
+      others = others + of.bytes
+      redis.call('HSET', key, 'bytes', of.bytes, 'count', whole(of.count))
+      if of.dropped then redis.call('HSET', key, 'dropped', of.dropped) end
     end
   end
 end
@@ -125,31 +127,32 @@ end
 local marks = table.concat(added)
 table.insert(batches, 1, { producer, batch, time, first, marks })
 while #batches > ${MAX_PRODUCERS} do table.remove(batches) end
-redis.call('HSET', stream, 'batches', cmsgpack.pack(batches), 'bytes', bytes, 'count', count)
-if dropped then redis.call('HSET', stream, 'dropped', dropped) end
+redis.call('HSET', streamKey, 'batches', cmsgpack.pack(batches), 'bytes', own.bytes, 'count', own.count)
+if own.dropped then redis.call('HSET', streamKey, 'dropped', own.dropped) end
 
+local function lastMoment() return math.min(time + redis.call('PTTL', sessionKey), head(text).ends) end
 if isStanding then
   -- Notices must not keep a session alive whose client is gone.
-  local expiry = whole(time + redis.call('PTTL', session))
-  for _, key in ipairs({ stream, log, dirty }) do redis.call('PEXPIREAT', key, expiry) end
+  local expiry = whole(lastMoment())
+  for _, key in ipairs({ streamKey, logKey, dirtyKey }) do redis.call('PEXPIREAT', key, expiry) end
 elseif not isLast then
-  touch(text, stream, log)
+  touch(text, streamKey, logKey)
 else
-  redis.call('HSET', stream, 'over', 1)
-  redis.call('HDEL', stream, 'call')
+  redis.call('HSET', streamKey, 'over', 1)
+  redis.call('HDEL', streamKey, 'call')
   -- What a later run would need: steps, questions and answers.
-  for _, field in ipairs(redis.call('HKEYS', stream)) do
-    if string.match(field, '^[jqa]:') then redis.call('HDEL', stream, field) end
+  for _, field in ipairs(redis.call('HKEYS', streamKey)) do
+    if string.match(field, '^[jqa]:') then redis.call('HDEL', streamKey, field) end
   end
   touch(text)
-  local expiry = whole(time + math.min(tonumber(ARGV[7]), redis.call('PTTL', session)))
-  redis.call('PEXPIREAT', stream, expiry)
-  redis.call('PEXPIREAT', log, expiry)
-  redis.call('ZADD', streams, whole(time), ARGV[9])
-  local ended = redis.call('ZRANGEBYSCORE', streams, 1, '+inf')
+  local expiry = whole(math.min(time + tonumber(ARGV[7]), lastMoment()))
+  redis.call('PEXPIREAT', streamKey, expiry)
+  redis.call('PEXPIREAT', logKey, expiry)
+  redis.call('ZADD', streamsKey, whole(time), ARGV[9])
+  local ended = redis.call('ZRANGEBYSCORE', streamsKey, 1, '+inf')
   for at = 1, #ended - tonumber(ARGV[8]) do
     redis.call('DEL', ARGV[10] .. ended[at], ARGV[11] .. ended[at])
-    redis.call('ZREM', streams, ended[at])
+    redis.call('ZREM', streamsKey, ended[at])
   end
 end
 return { time, first, marks, reader }`,

@@ -8,6 +8,6 @@ export const createSession = script(
   `${SESSION}
 local time = now()
 local session = { revision = 1, life = tonumber(ARGV[2]), ends = time + tonumber(ARGV[3]), renewed = time }
-redis.call('SET', KEYS[1], sessionText(session, ARGV[1]), 'PX', whole(lifeLeft(session, time)))
+redis.call('SET', sessionKey, sessionText(session, ARGV[1]), 'PX', ARGV[2])
 return 1`,
 )

@@ -9,19 +9,19 @@ import { CALLS, SESSION, script } from './script.ts'
 export const enterSession = script(
   'enter-session',
   `${SESSION}${CALLS}
-local text = redis.call('GET', KEYS[1])
+local text = readSession()
 if not text then return 'gone' end
 local cancelled = false
 if ARGV[1] ~= '' then
   local runner, attempt
-  runner, attempt, cancelled = readCall(redis.call('HGET', KEYS[2], ARGV[1]))
+  runner, attempt, cancelled = readCall(redis.call('HGET', callsKey, ARGV[1]))
   -- The client library of a cluster sends a script again after a lost connection.
   local isOwn = runner == ARGV[2] and attempt == ARGV[4]
   local isLeft = #ARGV > 4
   for at = 5, #ARGV do isLeft = isLeft and runner ~= ARGV[at] end
   if runner and not isOwn and not isLeft then return 'duplicate' end
-  if not runner and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
-  redis.call('HSET', KEYS[2], ARGV[1], callText(ARGV[2], ARGV[4], cancelled))
+  if not runner and redis.call('HLEN', callsKey) >= tonumber(ARGV[3]) then return 'full' end
+  redis.call('HSET', callsKey, ARGV[1], callText(ARGV[2], ARGV[4], cancelled))
 end
 local time = now()
 local session = head(text)
@@ -30,7 +30,7 @@ local due = 0
 if time - session.renewed > session.life / 10 then
   due = 1
   session.renewed = time
-  redis.call('SET', KEYS[1], sessionText(session, record), 'KEEPTTL')
+  redis.call('SET', sessionKey, sessionText(session, record), 'KEEPTTL')
 end
 touch(text)
 return { session.revision, due, session.life, record, cancelled and 1 or 0 }`,

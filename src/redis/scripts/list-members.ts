@@ -1,23 +1,18 @@
-/** Reads a part of a topic, or counts it. */
+/** Reads a part of a topic. */
 
 import { NOW, script } from './script.ts'
 
 /**
- * KEYS: topic. ARGV: cursor, or ''. With a cursor it returns the next cursor, which is '' after the last part, and members. With '' it
- * returns the number of all members.
+ * KEYS: topic. ARGV: cursor. Returns the next cursor, which is '' after the last part, and members.
  *
  * The cursor is an expiry, so another node can go on after a failover. Renewals only move members to later parts.
  */
 export const listMembers = script(
   'list-members',
   `${NOW}
-local time = now()
-if ARGV[1] == '' then
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', whole(time))
-  return redis.call('ZCARD', KEYS[1])
-end
 local size = 1000
-local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. whole(math.max(time, tonumber(ARGV[1]))), '+inf', 'WITHSCORES', 'LIMIT', 0, size)
+local after = '(' .. whole(math.max(now(), tonumber(ARGV[1])))
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], after, '+inf', 'WITHSCORES', 'LIMIT', 0, size)
 local last = #found / 2 == size and found[#found] or ''
 local members, isListed = {}, {}
 local function add(member)

@@ -6,13 +6,13 @@ import { SESSION, script } from './script.ts'
 export const replaceSession = script(
   'replace-session',
   `${SESSION}
-local text = redis.call('GET', KEYS[1])
+local text = readSession()
 if not text then return 0 end
 local session = head(text)
 -- This change was made, and sent again after a lost connection.
 if session.revision == tonumber(ARGV[2]) + 1 and string.sub(text, session.at) == ARGV[1] then return 1 end
 if session.revision ~= tonumber(ARGV[2]) then return 0 end
 session.revision = session.revision + 1
-redis.call('SET', KEYS[1], sessionText(session, ARGV[1]), 'KEEPTTL')
+redis.call('SET', sessionKey, sessionText(session, ARGV[1]), 'KEEPTTL')
 return 1`,
 )

@@ -23,30 +23,45 @@ local function whole(number) return string.format('%.0f', number) end
 `
 
 /**
- * A script that moves the expiry of a session gets what lives as long as it as its first keys, in this order: session, calls, streams; stream,
- * log and dirty of the standing stream.
+ * A script about a session gets what lasts as long as it as its first keys, and some get the stream that they are about.
  *
- * It moves the expiry at its end: Redis refuses a script when its memory is full, and no longer after the first command that writes, such as
- * PEXPIREAT.
+ * It moves the expiry at its end: Redis refuses a script when its memory is full, but it does not refuse one that has already written, for example
+ * with PEXPIREAT.
  *
  * The key of a session is a text: revision, life, end and last renewal of topics, then the sealed record. One key for an idle session
  * takes much less memory than a hash.
  */
 export const SESSION = `${NOW}
+local sessionKey, callsKey, streamsKey, standingKey, standingLogKey, dirtyKey, streamKey, logKey = unpack(KEYS)
 local function head(text)
   local revision, life, ends, renewed, at = string.match(text, '^(%d+) (%d+) (%d+) (%d+) ()')
   return { revision = tonumber(revision), life = tonumber(life), ends = tonumber(ends), renewed = tonumber(renewed), at = at }
 end
-local function lifeLeft(session, time) return math.max(1, math.min(session.life, session.ends - time)) end
+-- Nothing uses a session after its largest age.
+local function readSession()
+  local text = redis.call('GET', sessionKey)
+  return text and head(text).ends > now() and text
+end
 local function sessionText(session, record)
   return whole(session.revision) .. ' ' .. whole(session.life) .. ' ' .. whole(session.ends) .. ' ' .. whole(session.renewed) .. ' ' .. record
 end
 local function touch(text, ...)
   local time = now()
   local session = head(text)
-  local expiry = whole(time + lifeLeft(session, time))
-  for at = 1, 6 do redis.call('PEXPIREAT', KEYS[at], expiry) end
-  for _, each in ipairs({...}) do redis.call('PEXPIREAT', each, expiry) end
+  -- It also tells the last use, so the largest age does not shorten it.
+  redis.call('PEXPIREAT', sessionKey, whole(time + session.life))
+  local expiry = whole(math.min(time + session.life, session.ends))
+  for _, key in ipairs({ callsKey, streamsKey, standingKey, standingLogKey, dirtyKey, ... }) do
+    redis.call('PEXPIREAT', key, expiry)
+  end
+end
+`
+
+/** Removes a session with everything that belongs to it. */
+export const REMOVE = `
+local function removeSession(streamStart, logStart)
+  for _, name in ipairs(redis.call('ZRANGE', streamsKey, 0, -1)) do redis.call('DEL', streamStart .. name, logStart .. name) end
+  redis.call('DEL', sessionKey, callsKey, streamsKey, standingKey, standingLogKey, dirtyKey)
 end
 `
 
@@ -75,28 +90,28 @@ end
 local function firstIn(log, count) return tonumber(count or '0') - redis.call('LLEN', log) + 1 end
 `
 
-/** Reads events after a position, and records the last event that the reader got. */
-export const READ = `${LOG}
+/** Reads events of the stream after a position, and records the last event that the reader got. */
+export const READ = `${SESSION}${LOG}
 -- How many entries to skip; nil if the position is not known.
-local function skipTo(stream, log, after)
-  local first = firstIn(log, stream.count)
+local function skipTo(stream, after)
+  local first = firstIn(logKey, stream.count)
   if after == '' then return first == 1 and 0 or nil end
   if after == stream.dropped then return 0 end
   local number = numberOf(after)
   if not number or number < first then return nil end
-  local entry = redis.call('LINDEX', log, number - first)
+  local entry = redis.call('LINDEX', logKey, number - first)
   if not entry or string.sub(entry, 1, #after + 1) ~= after .. ' ' then return nil end
   return number - first + 1
 end
 -- The entries that readers were given.
-local function skipGiven(stream, log)
-  return math.max(0, numberOf(stream.given) - firstIn(log, stream.count) + 1)
+local function skipGiven(stream)
+  return math.max(0, numberOf(stream.given) - firstIn(logKey, stream.count) + 1)
 end
-local function readEvents(stream, streamKey, log, skip, limit)
+local function readEvents(text, stream, skip, limit)
   local events, last, isAll = {}, nil, false
   -- Fences are no events. After a page of fences the next page is read.
   repeat
-    local found = redis.call('LRANGE', log, skip, skip + limit)
+    local found = redis.call('LRANGE', logKey, skip, skip + limit)
     isAll = #found <= limit
     for _, entry in ipairs(found) do
       local space = string.find(entry, ' ', 1, true)
@@ -114,7 +129,10 @@ local function readEvents(stream, streamKey, log, skip, limit)
     end
   until isAll or #events == 2 * limit
   if last and numberOf(stream.given) < numberOf(last) then redis.call('HSET', streamKey, 'given', last) end
-  if isAll and streamKey == KEYS[4] then redis.call('DEL', KEYS[6]) end
+  -- No other stream has changes that wait for a client.
+  if isAll and streamKey == standingKey then redis.call('DEL', dirtyKey) end
+  -- A stream that has ended has an end of its own.
+  if stream.over then touch(text) else touch(text, streamKey, logKey) end
   return events, (isAll and stream.over and 1 or 0)
 end
 `

@@ -9,9 +9,9 @@ import { SESSION, script } from './script.ts'
 export const takeOver = script(
   'take-over',
   `${SESSION}
-local text = redis.call('GET', KEYS[1])
+local text = readSession()
 if not text then return false end
-local kept = redis.call('HMGET', KEYS[7], 'owner', 'epoch', 'over', 'call', 'attempt')
+local kept = redis.call('HMGET', streamKey, 'owner', 'epoch', 'over', 'call', 'attempt')
 if kept[3] then return false end
 local epoch
 if kept[1] == ARGV[2] and kept[5] == ARGV[3] then
@@ -21,14 +21,14 @@ else
   if kept[1] ~= ARGV[1] then return kept[1] == ARGV[2] and 'own' end
   -- Redis may have lost the last epoch in a failover. Its clock goes on.
   epoch = math.max(tonumber(kept[2]) + 1, now())
-  local count = redis.call('HINCRBY', KEYS[7], 'count', 1)
-  redis.call('RPUSH', KEYS[8], whole(now()) .. '-' .. whole(count) .. ' f' .. ARGV[2])
-  redis.call('HSET', KEYS[7], 'owner', ARGV[2], 'epoch', whole(epoch), 'attempt', ARGV[3])
-  redis.call('HINCRBY', KEYS[7], 'bytes', #ARGV[2])
+  local count = redis.call('HINCRBY', streamKey, 'count', 1)
+  redis.call('RPUSH', logKey, whole(now()) .. '-' .. whole(count) .. ' f' .. ARGV[2])
+  redis.call('HSET', streamKey, 'owner', ARGV[2], 'epoch', whole(epoch), 'attempt', ARGV[3])
+  redis.call('HINCRBY', streamKey, 'bytes', #ARGV[2])
 end
-touch(text, KEYS[7], KEYS[8])
+touch(text, streamKey, logKey)
 local fields = {}
-local all = redis.call('HGETALL', KEYS[7])
+local all = redis.call('HGETALL', streamKey)
 for at = 1, #all, 2 do
   local kind = string.sub(all[at], 1, 2)
   if kind == 'j:' or kind == 'a:' or kind == 'q:' then

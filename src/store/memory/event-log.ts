@@ -53,7 +53,8 @@ export class EventLog {
       if (question !== undefined) this.questions.set(question, this.owner === undefined ? producer : undefined)
       return textOf(at)
     })
-    this.#drop(bounds, now)
+    const { maxEvents, maxBytes } = bounds
+    this.#dropWhile(() => this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1), now)
     this.#remember(producer, batch.n, positions)
     if (batch.isLast) this.#end()
     return { positions, reader: this.reader?.replica }
@@ -63,11 +64,19 @@ export class EventLog {
     return this.#bytes
   }
 
-  /** Forgets the oldest events, until so many bytes are free or `keep` events are left. Returns the bytes. */
-  free(bytes: number, keep: number): number {
-    let freed = 0
-    while (freed < bytes && this.#events.length > keep) freed += this.#dropOldest()
-    return freed
+  /** Forgets the oldest events, until so many bytes are free or `keep` events are left. Unread changes stay. Returns the bytes. */
+  free(bytes: number, keep: number, now: number): number {
+    const [before, newest] = [this.#bytes, this.#last]
+    const isOld = ({ at }: LoggedEvent): boolean => newest !== undefined && compare(at, newest) <= 0
+    this.#dropWhile((oldest) => before - this.#bytes < bytes && this.#events.length > keep && isOld(oldest), now)
+    return before - this.#bytes
+  }
+
+  /** Forgets the oldest events, also unread changes, until so many bytes are free or `keep` events are left. Returns the bytes. */
+  freeUnread(bytes: number, keep: number): number {
+    const before = this.#bytes
+    while (before - this.#bytes < bytes && this.#events.length > keep) this.#dropOldest()
+    return before - this.#bytes
   }
 
   /** Raises the epoch, so that everything the owner before appends is refused. */
@@ -131,26 +140,23 @@ export class EventLog {
   }
 
   /** A notice of a change that the client has not read becomes the newest event, once in each call. */
-  #drop({ maxEvents, maxBytes }: LogBounds, now: number): void {
+  #dropWhile(isTooMuch: (oldest: LoggedEvent) => boolean, now: number): void {
     const newest = this.#last
-    while (this.#events.length > maxEvents || (this.#bytes > maxBytes && this.#events.length > 1)) {
-      const [oldest] = this.#events
-      const isLost = oldest?.coalesce !== undefined && this.#isUnread(oldest.coalesce, oldest.at)
+    for (let [oldest] = this.#events; oldest && isTooMuch(oldest); [oldest] = this.#events) {
+      const { at, json, coalesce } = oldest
+      const isLost = coalesce !== undefined && this.#isUnread(coalesce, at)
       this.#dropOldest()
-      if (!isLost || !newest || compare(oldest.at, newest) > 0) continue
-      this.#add(oldest.json, oldest.coalesce, now)
+      if (isLost && newest && compare(at, newest) <= 0) this.#add(json, coalesce, now)
     }
   }
 
-  #dropOldest(): number {
+  #dropOldest(): void {
     const dropped = this.#events.shift()
-    if (!dropped) return 0
+    if (!dropped) return
     const { at, json, coalesce } = dropped
     if (coalesce !== undefined && this.#dirty.get(coalesce) === at) this.#dirty.delete(coalesce)
-    const bytes = sizeOf(json)
-    this.#bytes -= bytes
+    this.#bytes -= sizeOf(json)
     this.#dropped = at
-    return bytes
   }
 
   #remember(producer: string, n: number, positions: AppendedBatch['positions']): void {

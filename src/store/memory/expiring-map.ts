@@ -47,11 +47,6 @@ export class ExpiringMap<Value> {
     if (entry) entry.expiresAt = this.#now() + ttlMs
   }
 
-  /** The time that an entry has left. */
-  leftOf(key: string): number {
-    return (this.#entries.get(key)?.expiresAt ?? 0) - this.#now()
-  }
-
   delete(key: string): boolean {
     const has = this.get(key) !== undefined
     this.#entries.delete(key)

@@ -22,17 +22,20 @@ export class KeptEvents {
 
   /** A batch was added to a stream. */
   added(session: SessionState, log: EventLog, { events }: Batch, maxSessionBytes: number): void {
-    const over = session.bytesAt(this.#now()) - maxSessionBytes
-    if (over > 0) session.free(over, log)
+    const now = this.#now()
+    const over = session.bytesAt(now) - maxSessionBytes
+    if (over > 0) session.free(over, now, log)
     for (const { json } of events) this.#uncounted += json.length
     if (this.#uncounted <= this.#max * UNCOUNTED) return
     this.#uncounted = 0
-    this.#makeRoom(log)
+    this.#makeRoom(session, log, now)
   }
 
-  /** The sessions with the most events lose half of them at a time, until there is room for what comes before the next look. */
-  #makeRoom(growing: EventLog): void {
-    const now = this.#now()
+  /**
+   * The sessions with the most events lose half of them at a time, until there is room for what comes before the next look. A session keeps
+   * unread changes until it has nothing else.
+   */
+  #makeRoom(grown: SessionState, growing: EventLog, now: number): void {
     const sizes = this.#sessions.values().map((session) => ({ session, bytes: session.bytesAt(now) }))
     let over = sizes.reduce((sum, { bytes }) => sum + bytes, 0) - this.#max * (1 - UNCOUNTED)
     if (over <= 0) return
@@ -40,7 +43,10 @@ export class KeptEvents {
       sizes.sort((a, b) => b.bytes - a.bytes)
       const [largest] = sizes
       if (!largest) return
-      const freed = largest.session.free(Math.min(over, Math.ceil(largest.bytes / 2)), growing)
+      const { session, bytes } = largest
+      const most = Math.min(over, Math.ceil(bytes / 2))
+      const log = session === grown ? growing : undefined
+      const freed = session.free(most, now, log) || session.freeUnread(most, log)
       // Only the newest event is left.
       if (freed === 0) sizes.shift()
       largest.bytes -= freed

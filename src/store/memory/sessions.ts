@@ -13,7 +13,7 @@ export function memorySessions(
 ): SessionTable {
   const touch = (sid: string, session: SessionState): EnteredSession => {
     const at = now()
-    sessions.renew(sid, session.ttlAt(at))
+    sessions.renew(sid, session.use(at))
     const isTopicRenewalDue = at - session.topicsRenewedAt > session.life.ttlMs / 10
     if (isTopicRenewalDue) session.topicsRenewedAt = at
     return { record: session.record, revision: session.revision, isTopicRenewalDue, isCancelled: false }
@@ -24,8 +24,7 @@ export function memorySessions(
       // A request of a replica that died is taken over.
       ({ isOver, owner, reader }) => !isOver && (owner !== undefined || (reader !== undefined && replicas.isAlive(reader.replica))),
     )
-  const idleMsOf = (sid: string, session: SessionState): number | undefined =>
-    isUsed(session) ? undefined : Math.max(0, session.life.ttlMs - sessions.leftOf(sid))
+  const idleMsOf = (session: SessionState): number | undefined => (isUsed(session) ? undefined : now() - session.usedAt)
   /** Removes requests of replicas that are gone. Cancelled ones are kept: they must not run again. Returns how many of them are left. */
   const forgetDead = (calls: SessionState['calls'], maxKept: number): number => {
     let kept = 0
@@ -39,7 +38,7 @@ export function memorySessions(
   return {
     create: async (sid, record, life) => {
       const session = new SessionState(record, life, now())
-      sessions.set(sid, session, session.ttlAt(now()))
+      sessions.set(sid, session, session.use(now()))
     },
     enter: async (sid, call, maxCalls, isTakenOver = false) => {
       if (call !== undefined) await own.join()
@@ -74,11 +73,11 @@ export function memorySessions(
     idle: async (sids) =>
       sids.map((sid) => {
         const session = sessions.get(sid)
-        return session ? { record: session.record, idleMs: idleMsOf(sid, session) } : 'gone'
+        return session ? { record: session.record, idleMs: idleMsOf(session) } : 'gone'
       }),
     endIdle: async (sid, idleMs) => {
       const session = sessions.get(sid)
-      return session !== undefined && (idleMsOf(sid, session) ?? -1) >= idleMs && sessions.delete(sid)
+      return session !== undefined && (idleMsOf(session) ?? -1) >= idleMs && sessions.delete(sid)
     },
     cancel: async (sid, call) => {
       const inProgress = sessions.get(sid)?.calls.get(call)

@@ -29,7 +29,7 @@ export function memoryStreams(
   }
   const touch = (sid: string): void => {
     const session = sessions.get(sid)
-    if (session) sessions.renew(sid, session.ttlAt(now()))
+    if (session) sessions.renew(sid, session.use(now()))
   }
   return {
     open: async (sid, stream, call) => {

@@ -247,6 +247,39 @@ const endsIdleSessions: StoreCheck = async (open) => {
   expectEqual('its stream', await a.streams.attach(sid, 'r1', undefined, 1), 'gone')
 }
 
+/** The end of its largest age says nothing about the last use of a session. */
+const tellsUseOfOldSessions: StoreCheck = async (open) => {
+  const store = await open()
+  const sid = await newSession(store, { ttlMs: 60_000, maxAgeMs: 5000 })
+  await pause(150)
+  const [looked] = await store.sessions.idle([sid])
+  const idleMs = typeof looked === 'object' ? (looked.idleMs ?? -1) : -1
+  expectTrue(
+    `a session close to its largest age is idle since its last use: 100 to 5,000 ms, got ${idleMs}`,
+    idleMs >= 100 && idleMs <= 5000,
+  )
+  const other = await newSession(store, { ttlMs: 60_000, maxAgeMs: 600 })
+  await openStream(store, other, 'r1')
+  await append(store, other, '0', { n: 1, events: ['1'] })
+  await pause(700)
+  const { sessions, streams } = store
+  const gone = [
+    await sessions.enter(other, '1', 1),
+    await streams.open(other, 'r2', '{}'),
+    await streams.append(other, '0', { n: 2, events: [{ json: '2' }] }, BOUNDS),
+    await streams.attach(other, '0', undefined, 1),
+    await streams.attach(other, 'r1', undefined, 1),
+    (await sessions.idle([other]))[0],
+  ]
+  expectEqual(
+    'uses of a session of the largest age',
+    gone,
+    gone.map(() => 'gone'),
+  )
+  const none = [await sessions.replace(other, '{}', 1), await sessions.endIdle(other, 0), await sessions.end(other)]
+  expectEqual('changes of a session of the largest age', none, [false, false, false])
+}
+
 /** A replica that is gone keeps no session in use. */
 const forgetsUseOfTheDead: StoreCheck = async (open) => {
   const [a, b] = [await open(), await open()]
@@ -270,5 +303,6 @@ export const sessionChecks: StoreCheck[] = [
   keepsAllInUse,
   endsWithStreams,
   endsIdleSessions,
+  tellsUseOfOldSessions,
   forgetsUseOfTheDead,
 ]

@@ -262,6 +262,29 @@ const limitsBytesOfSessions: StoreCheck = async (open) => {
   expectEqual('a stream that lost events goes on', rest.positions.map(Boolean), [true])
 }
 
+/** The limit of bytes of a session takes nothing that the client has not heard of, and the standing stream comes after those of requests. */
+const keepsUnreadChangesOfFullSessions: StoreCheck = async (open) => {
+  const store = await open()
+  const sid = await newSession(store)
+  const bounds = { maxSessionBytes: 5000 }
+  const text = JSON.stringify('x'.repeat(1900))
+  await append(store, sid, '0', {
+    n: 1,
+    events: ['1', { json: '"tools"', coalesce: 'tools' }, { json: '"other"', coalesce: 'resource x' }],
+  })
+  const others = [await openStream(store, sid, 'r1'), await openStream(store, sid, 'r2')] as const
+  await append(store, sid, 'r1', { n: 1, epoch: others[0], events: [text, text] }, bounds)
+  await append(store, sid, 'r2', { n: 1, epoch: others[1], events: [text, text] }, bounds)
+  const first = await attach(store, sid, '0', undefined, 1)
+  expectEqual('a notice in a session whose requests keep too much', jsonOf(first.events), ['1'])
+  await append(store, sid, '0', { n: 2, events: [text, text, text] }, bounds)
+  const larger = [JSON.stringify('x'.repeat(6000))]
+  await append(store, sid, 'r2', { n: 2, epoch: others[1], events: larger }, bounds)
+  const unread = jsonOf((await attach(store, sid, '0')).events)
+  expectEqual('unread changes in a session that keeps too much', unread, ['"tools"', '"other"'])
+  expectEqual('an event that is larger than the limit', jsonOf((await attach(store, sid, 'r2')).events), larger)
+}
+
 export const streamChecks: StoreCheck[] = [
   keepsOrder,
   namesTheBeginning,
@@ -273,6 +296,7 @@ export const streamChecks: StoreCheck[] = [
   coalesces,
   keepsUnreadChanges,
   keepsUnreadChangesApart,
+  keepsUnreadChangesOfFullSessions,
   newestReaderWins,
   wakesReaders,
   wakesReadersAtTheEnd,

@@ -27,12 +27,11 @@ export class KeptShares {
     this.#limits = limits
     this.#clock = clock
     this.#usual = boundsOf(limits)
-    const endedTtlMs = Math.min(BRIEF_MS, limits.eventTtlMs)
+    const { maxSessionBytes, endedTtlMs } = this.#usual
     this.#brief = {
       ...this.#usual,
-      endedTtlMs,
-      maxEnded: 1,
-      maxSessionBytes: Math.min(limits.hardBufferBytes, this.#usual.maxSessionBytes),
+      endedTtlMs: Math.min(BRIEF_MS, endedTtlMs),
+      maxSessionBytes: Math.min(limits.hardBufferBytes, maxSessionBytes),
     }
     this.#all = this.#bucket(limits.maxKeptBytes * CALLERS)
   }

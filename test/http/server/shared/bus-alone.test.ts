@@ -2,11 +2,10 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
-import { redis } from '../../../../src/redis/index.ts'
+import { type RedisStore, redis } from '../../../../src/redis/index.ts'
 import { keyRing, type Server } from '../../../../src/server/index.ts'
-import type { SharedStore } from '../../../../src/store/index.ts'
 import { httpStream } from '../../../support/http-requests.ts'
-import { askModern, callTool, LISTEN, modern, serve, testServer } from '../../../support/http-service.ts'
+import { askModern, callTool, LISTEN, modern, serve, testServer, until } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 
 const redisServer = redisOfFile()
@@ -18,7 +17,7 @@ const CAN_ASK = { _meta: { 'io.modelcontextprotocol/clientCapabilities': { elici
 interface Shared {
   server: Server
   url: string
-  store: SharedStore
+  store: RedisStore
 }
 
 async function twoServers(): Promise<[Shared, Shared]> {
@@ -34,7 +33,14 @@ async function twoServers(): Promise<[Shared, Shared]> {
     await store.replica.join()
     return { server, url: (await serve(server, { sessions: false })).url, store }
   }
-  return [await one(), await one()]
+  const here = await one()
+  const heard = new Set<string>()
+  const stop = here.store.bus.subscribe(({ kind }) => heard.add(kind))
+  const there = await one()
+  // What it says of its definitions comes first.
+  await until(() => heard.has('tools') && heard.has('resources'))
+  stop()
+  return [here, there]
 }
 
 test('a client that listens at one server hears once of each change at the other', async () => {
