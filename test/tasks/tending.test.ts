@@ -50,11 +50,11 @@ test('a damaged task does not stop the others: they are continued, and requests 
 test('a store that refuses only changes for a while is reported once, and once again when it does so again', async () => {
   const memory = memoryTaskStore()
   let isFull = false
-  const replace: TaskStore['replace'] = async (task) => {
+  const renew: TaskStore['renew'] = async (...lease) => {
     if (isFull) throw new McpError('ERR_STORE_DOWN', 'OOM')
-    return memory.replace(task)
+    return memory.renew(...lease)
   }
-  const { client, clock, errors, server } = sharing({ ...memory, replace, isShared: true, lookMs: LEASE_MS / 20 })
+  const { client, clock, errors, server } = sharing({ ...memory, renew, isShared: true, lookMs: LEASE_MS / 20 })
   for (let i = 0; i < 2; i++) await client.call('again')
   const look = async (): Promise<void> => {
     await clock.advance(LEASE_MS / 20)

@@ -26,6 +26,9 @@ export interface TaskLease {
   until: number
 }
 
+/** Whether these are one lease, which may have been renewed. */
+export const isSameLease = (a: TaskLease, b: TaskLease): boolean => a.holder === b.holder && a.epoch === b.epoch
+
 /** A task as a store keeps it. */
 export interface TaskRecord extends KeptTask {
   /** The principal that may use the task; empty without authentication. */

@@ -10,7 +10,7 @@ import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import { renew, type Transition } from './transitions.ts'
+import type { Transition } from './transitions.ts'
 
 /** Attempts to change a task that other processes change at the same time. */
 const MAX_ATTEMPTS = 50
@@ -111,10 +111,9 @@ export class TaskTable {
     return task && this.isKept(task) ? task : undefined
   }
 
-  /** Reads a task without its content, if the store can do that. */
+  /** Reads a task without its content. */
   async head({ owner, taskId }: TaskKey): Promise<TaskHead | undefined> {
-    const { store } = this
-    const task = await (store.head?.(owner, taskId) ?? store.read(owner, taskId))
+    const task = await this.store.head(owner, taskId)
     return task && this.isKept(task) ? task : undefined
   }
 
@@ -136,10 +135,8 @@ export class TaskTable {
   }
 
   /** Changes the end of the task's lease. False if the lease is over: the task has ended, or another process took it over. */
-  async renew(task: TaskRecord, until: number): Promise<boolean> {
-    const { owner, taskId, lease } = task
-    if (this.store.renew) return this.store.renew(owner, taskId, { ...lease, until })
-    return (await this.change(task, renew(lease, until))) !== undefined
+  renew({ owner, taskId, lease }: TaskRecord, until: number): Promise<boolean> {
+    return this.store.renew(owner, taskId, { ...lease, until })
   }
 
   async remove(task: Pick<TaskHead, 'owner' | 'taskId' | 'account'>): Promise<void> {

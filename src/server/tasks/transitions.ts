@@ -81,13 +81,6 @@ export const receive = (answers: Record<string, unknown>): Transition =>
 export const keepSteps = (steps: Record<string, unknown>): Transition =>
   unlessFinal((task) => ({ ...task, journal: { ...task.journal, steps: { ...task.journal.steps, ...steps } } }))
 
-/** Changes the end of the lease, for its holder. */
-export const renew = (lease: TaskLease, until: number): Transition =>
-  heldBy(
-    lease,
-    unlessFinal((task) => ({ ...task, lease: { ...lease, until } })),
-  )
-
 /**
  * Gives a task to another process. Its handler asks its questions again, except for those that were answered while no process ran the
  * task: a client answers a question once. Until then the others stay open, so that clients do not withdraw them. Undefined if `given` lacks an

@@ -6,7 +6,7 @@ import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark } from '../../files/lock-file.ts'
 import { readPrivate, readPrivateStart, removePrivate, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { headOf, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import { headOf, isSameLease, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 
 /** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
@@ -89,8 +89,7 @@ const leaseFileOf = (file: string): string => `${file}.lease`
 async function withNewestLease<Task extends TaskHead>(file: string, task: Task): Promise<Task> {
   if (isFinal(task)) return task
   const lease = await readLease(leaseFileOf(file)).catch(() => undefined)
-  const isSame = lease?.holder === task.lease.holder && lease.epoch === task.lease.epoch && typeof lease.until === 'number'
-  return isSame ? { ...task, lease } : task
+  return lease && isSameLease(lease, task.lease) && typeof lease.until === 'number' ? { ...task, lease } : task
 }
 
 async function readLease(file: string): Promise<TaskLease | undefined> {

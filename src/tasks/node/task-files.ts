@@ -7,7 +7,7 @@ import { Turns } from '../../base/turns.ts'
 import { withLockFile } from '../../files/lock-file.ts'
 import { codeOf, privateFolder, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { expiryOf, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import { expiryOf, isSameLease, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import type { FileTaskStoreLimits } from '../file-task-store.ts'
@@ -75,16 +75,18 @@ export class TaskFiles implements TaskStore {
   }
 
   async renew(owner: string, taskId: string, lease: TaskLease): Promise<boolean> {
+    if (!TASK_ID.test(taskId)) return false
     const file = this.#fileOf(owner, taskId)
     return this.#locked(file, async () => {
       const { head } = (await readHead(file)) ?? {}
-      if (!head || isFinal(head) || head.lease.holder !== lease.holder || head.lease.epoch !== lease.epoch) return false
+      if (!head || isFinal(head) || !isSameLease(head.lease, lease)) return false
       await writeLease(file, lease)
       return true
     })
   }
 
   async remove(owner: string, taskId: string): Promise<void> {
+    if (!TASK_ID.test(taskId)) return
     const file = this.#fileOf(owner, taskId)
     await this.#locked(file, async () => {
       await removeLease(file)
