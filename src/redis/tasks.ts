@@ -10,7 +10,7 @@ import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { createTask } from './scripts/create-task.ts'
 import { renewTask } from './scripts/renew-task.ts'
-import { replaceTask } from './scripts/replace-task.ts'
+import { REPLACED, replaceTask } from './scripts/replace-task.ts'
 import { reserveTask } from './scripts/reserve-task.ts'
 import { type RedisTaskLimits, TaskBytes } from './task-bytes.ts'
 
@@ -89,7 +89,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
       }
       const { record, head } = await seal(task)
       try {
-        await bytes.set(task.account, name, record.length + head.length, life)
+        await bytes.set({ account: task.account, name, edition: task.edition, lifeMs: life }, record.length + head.length)
       } catch (error) {
         await connection.command('ZREM', account, name)
         await connection.command('ZREM', keys.allTasks, name)
@@ -103,19 +103,21 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
     read: (owner, taskId) => read(owner, taskId, 'record'),
     head: (owner, taskId) => read(owner, taskId, 'head'),
     replace: async (task) => {
-      const { owner, taskId } = task
+      const { owner, taskId, account, edition } = task
       if (!TASK_ID.test(taskId)) return false
+      const name = nameOf(owner, taskId)
       const { record, head } = await seal(task)
-      await bytes.set(task.account, nameOf(owner, taskId), record.length + head.length, expiryOf(task) + GRACE_MS - Date.now())
-      const args = [task.edition, record, head, leaseNameOf(task), task.lease.until]
-      const replaced = await connection.run(replaceTask, [keys.task(owner, taskId)], args)
-      if (replaced === 0) {
-        // Another process has removed it.
-        if ((await connection.command('EXISTS', keys.task(owner, taskId))) === 0) await bytes.remove(task.account, nameOf(owner, taskId))
+      const length = record.length + head.length
+      const change = { account, name, edition, lifeMs: expiryOf(task) + GRACE_MS - Date.now() }
+      await bytes.set(change, length)
+      const args = [edition, record, head, leaseNameOf(task), task.lease.until]
+      const kept = (await connection.run(replaceTask, [keys.task(owner, taskId)], args)) as number
+      if (kept !== REPLACED) {
+        await bytes.undo(change, length, kept)
         return false
       }
       // Not created again if another process has removed it.
-      await connection.command('ZADD', keys.allTasks, 'XX', dueAt(task), nameOf(owner, taskId))
+      await connection.command('ZADD', keys.allTasks, 'XX', dueAt(task), name)
       return true
     },
     renew: async (owner, taskId, lease) => {

@@ -22,8 +22,8 @@ afterEach(async () => {
 async function replicas(options: RedisOptions = {}) {
   const { url, cli } = await server()
   const prefix = `${randomBytes(6).toString('hex')}:`
-  const open = (): RedisStore => {
-    const store = redis(url, { prefix, keys, ...options })
+  const open = (more: RedisOptions = {}): RedisStore => {
+    const store = redis(url, { prefix, keys, ...options, ...more })
     opened.push(store)
     return store
   }
@@ -97,4 +97,49 @@ test('the head of a task cannot take the place of its record', async () => {
   await cli('EVAL', "return redis.call('HSET', KEYS[1], 'record', redis.call('HGET', KEYS[1], 'head'))", '1', key)
   await expect(tasks.read('o', 'a')).rejects.toThrow('A value in Redis (a task) was changed, moved, or sealed with another key')
   expect(await tasks.head('o', 'a')).toMatchObject({ taskId: 'a' })
+})
+
+test('a change that fails, because another one was faster, leaves the bytes of what Redis has', async () => {
+  const { open } = await replicas({ tasks: { maxBytesPerCaller: 2 * MIB } })
+  const [{ tasks: a }, { tasks: b }] = [open(), open()]
+  const small = (taskId: string, more: Partial<TaskRecord> = {}): TaskRecord => large(taskId, { params: {}, ...more })
+  const done = { status: 'completed', outcome: { result: { text: 'x'.repeat(MIB) } } } as const
+  await a.create(small('a'), CAPS)
+  expect(await a.replace(small('a', { edition: 2, ...done }))).toBe(true)
+  expect(await b.replace(small('a', { edition: 2, status: 'cancelled' }))).toBe(false)
+  await expect(a.create(large('b'), CAPS)).rejects.toMatchObject({ code: 'ERR_LIMIT', data: { limit: 'maxBytesPerCaller' } })
+  await a.remove('o', 'a')
+  await a.create(small('c'), CAPS)
+  expect(await a.replace(small('c', { edition: 2, status: 'cancelled' }))).toBe(true)
+  expect(await b.replace(small('c', { edition: 2, ...done }))).toBe(false)
+  expect(await a.create(large('d'), CAPS)).toBeUndefined()
+})
+
+test('a change after one of another replica is counted, although it is as large as the own one before', async () => {
+  const { open, cli, prefix } = await replicas()
+  const [{ tasks: a }, { tasks: b }] = [open(), open()]
+  const counted = async (): Promise<number> => Number(await cli('HGET', `${prefix}{bytes:}:sizes`, 'sum'))
+  const answered = { received: { name: 'x'.repeat(MIB) } }
+  const task = large('a', { params: {} })
+  await b.create(task, CAPS)
+  for (const [at, [store, more]] of (
+    [
+      [a, answered],
+      [b, {}],
+      [a, answered],
+    ] as const
+  ).entries()) {
+    expect(await store.replace({ ...task, ...more, edition: at + 2 })).toBe(true)
+    expect((await counted()) > MIB).toBe('received' in more)
+  }
+})
+
+test('a full store has room for the end of a task at every replica', async () => {
+  const { open, cli, prefix } = await replicas()
+  const first = open().tasks
+  await first.create(large('a'), CAPS)
+  const maxBytes = Number(await cli('HGET', `${prefix}{bytes:}:sizes`, 'sum'))
+  const { tasks } = open({ tasks: { maxBytes, maxBytesPerCaller: maxBytes } })
+  await expect(tasks.create(large('b', { params: {} }), CAPS)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
+  expect(await tasks.replace(large('a', { edition: 2, status: 'cancelled', statusMessage: 'x'.repeat(500) }))).toBe(true)
 })
