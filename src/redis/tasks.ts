@@ -140,6 +140,8 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
     list: async (owner) => {
       const ids = ((await connection.command('ZRANGE', keys.tasksOf(owner), 0, -1)) as Buffer[]).map(textOf)
       const tasks = await Promise.all(ids.map((id) => headOrReport(keys.task(owner, id))))
+      const gone = ids.filter((_id, at) => tasks[at] === undefined)
+      if (gone.length > 0) await connection.command('ZREM', keys.tasksOf(owner), ...gone)
       return tasks.filter((task) => typeof task === 'object')
     },
     neglected: async (now) => {
@@ -150,6 +152,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
           const key = keys.taskOfDigest(owner, taskId)
           const task = await headOrReport(key)
           if (task === undefined || task === 'damaged') await connection.command('ZREM', keys.allTasks, name)
+          if (task === undefined) await connection.command('ZREM', keys.tasksOfDigest(owner), taskId)
           return task
         }),
       )

@@ -143,3 +143,16 @@ test('a full store has room for the end of a task at every replica', async () =>
   await expect(tasks.create(large('b', { params: {} }), CAPS)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
   expect(await tasks.replace(large('a', { edition: 2, status: 'cancelled', statusMessage: 'x'.repeat(500) }))).toBe(true)
 })
+
+test.each<[string, (store: RedisStore) => Promise<unknown>]>([
+  ['a list', ({ tasks }) => tasks.list('o')],
+  ['a look for neglected tasks', ({ tasks }) => tasks.neglected(Date.now() + 120_000)],
+])('%s forgets the ids of tasks that have expired', async (_what, look) => {
+  const { open, cli, prefix } = await replicas()
+  const store = open()
+  for (const id of ['a', 'b', 'c']) await store.tasks.create(large(id, { params: {} }), CAPS)
+  const [ofOwner = ''] = (await cli('KEYS', `${prefix}{tasks:*}`)).split('\n')
+  await cli('DEL', `${ofOwner}:a`, `${ofOwner}:c`)
+  await look(store)
+  expect(await cli('ZRANGE', ofOwner, '0', '-1')).toBe('b')
+})
