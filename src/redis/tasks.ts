@@ -1,6 +1,7 @@
 /** Tasks in Redis. */
 
 import { isObject } from '../base/json.ts'
+import { watchValue } from '../base/watch-value.ts'
 import { McpError } from '../protocol/errors.ts'
 import { expiryOf, headOf, type TaskHead, type TaskLease, type TaskRecord } from '../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
@@ -16,8 +17,6 @@ import { type RedisTaskLimits, TaskBytes } from './task-bytes.ts'
 
 /** How long a task stays in Redis after its time, for a server whose clock is late. Servers delete it before. */
 const GRACE_MS = 60_000
-/** How often to look for changes by other processes. */
-const WATCH_MS = 250
 /** How often to look for tasks of processes that died. */
 const LOOK_MS = 1000
 /** Tasks that one call of `neglected` returns. The next call returns more. */
@@ -162,17 +161,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
       passed = due.length < MAX_NEGLECTED ? 0 : passed + kept.length - found.length
       return found
     },
-    watch: (owner, taskId, listener) => {
-      let last: string | undefined
-      const look = async (): Promise<void> => {
-        const edition = textOf(await connection.command('HGET', keys.task(owner, taskId), 'edition'))
-        if (last !== undefined && edition !== last) listener()
-        last = edition
-      }
-      // A look that fails is repeated by the next one.
-      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS).unref()
-      look().catch(() => {})
-      return () => clearInterval(timer)
-    },
+    watch: (owner, taskId, listener) =>
+      watchValue(async () => textOf(await connection.command('HGET', keys.task(owner, taskId), 'edition')), listener),
   }
 }

@@ -72,10 +72,10 @@ export class TaskRuns {
     )
     const forget = (): void => {
       unlisten()
-      unwatch?.()
+      stopFollowing()
     }
     const running: Running = { run, tool, task, renewedAt: table.moment(), forget }
-    const unwatch = table.store.watch?.(task.owner, task.taskId, () => void this.follow(running).catch(() => {}))
+    const stopFollowing = table.listenToOthers(task, (stored) => void this.follow(running, stored).catch(() => {}))
     this.#all.set(keyOf(task), running)
   }
 
@@ -105,11 +105,11 @@ export class TaskRuns {
   }
 
   /** Tells the handler what the store knows: the task was cancelled, answered or taken over by another process, or a reply was lost. */
-  async follow(running: Running): Promise<void> {
+  async follow(running: Running, reading = this.#options.table.read(running.task)): Promise<void> {
     const { run, task } = running
     running.isBehind = false
     try {
-      const stored = await this.#options.table.read(task)
+      const stored = await reading
       if (this.#all.get(keyOf(task)) !== running) return
       if (!stored || isFinal(stored) || stored.lease.epoch !== task.lease.epoch)
         return this.stop(task, new DOMException('The task has ended', 'AbortError'))

@@ -1,10 +1,9 @@
 /** Tasks between two processes. They go as texts, because the content of a task may have null, which stands for undefined elsewhere. */
 
+import { watchValue } from '../../base/watch-value.ts'
 import { headOf, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
 
-/** How often to look for changes by other processes. */
-const WATCH_MS = 250
 /** Reading and looking take one message each. */
 const LEASE_MS = 10_000
 const LOOK_MS = 1000
@@ -39,22 +38,9 @@ export function remoteTasks(run: (method: string, args: unknown[]) => Promise<un
     },
     list: async (owner) => taskIn<TaskHead[]>(await call('list', owner)) ?? [],
     neglected: async (now) => taskIn<TaskHead[]>(await call('neglected', now)) ?? [],
-    watch: (owner, taskId, listener) => {
-      let last: unknown = NEVER
-      const look = async (): Promise<void> => {
-        const edition = await call('edition', owner, taskId)
-        if (last !== NEVER && edition !== last) listener()
-        last = edition
-      }
-      // A look that fails is repeated by the next one.
-      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS).unref()
-      look().catch(() => {})
-      return () => clearInterval(timer)
-    },
+    watch: (owner, taskId, listener) => watchValue(() => call('edition', owner, taskId), listener),
   }
 }
-
-const NEVER = Symbol('never')
 
 /** Stores may give the whole task as its head. */
 const headIn = async (tasks: TaskStore, owner: string, taskId: string): Promise<TaskHead | undefined> => {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Turns } from '../../base/turns.ts'
+import { watchValue } from '../../base/watch-value.ts'
 import { withLockFile } from '../../files/lock-file.ts'
 import { codeOf, privateFolder, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -19,9 +20,6 @@ import { bytesOf, hasEnded, ownMark, readHead, readTask, removeLease, writeLease
 const CREATE_ATTEMPTS = 10
 
 const LOCK_LIMITS = { lockTimeoutMs: 15_000, lockStaleMs: 5000 }
-
-/** How often to look for changes by other processes. */
-const WATCH_MS = 250
 
 /** Temporary files of a process that was killed. A running process needs them for moments. */
 const TEMPORARY_MS = 60_000
@@ -113,17 +111,7 @@ export class TaskFiles implements TaskStore {
   /** Looks at the file now and then: notices of file systems are not reliable everywhere. */
   watch(owner: string, taskId: string, listener: () => void): () => void {
     const file = this.#fileOf(owner, taskId)
-    let last: string | undefined
-    const timer = setInterval(() => {
-      void stampOf(file).then((stamp) => {
-        if (last !== undefined && stamp !== last) listener()
-        last = stamp
-      })
-    }, WATCH_MS).unref()
-    void stampOf(file).then((stamp) => {
-      last ??= stamp
-    })
-    return () => clearInterval(timer)
+    return watchValue(() => stampOf(file), listener)
   }
 
   /** Writes the file of a task. Throws ERR_LIMIT if there is no room for it. */
