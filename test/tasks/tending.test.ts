@@ -1,12 +1,13 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { McpError } from '../../src/server/index.ts'
-import { memoryTaskStore, type TaskStore } from '../../src/tasks/index.ts'
+import { memoryTaskStore, type TaskRecord, type TaskStore } from '../../src/tasks/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { gate } from '../support/http-service.ts'
 import { settle } from '../support/raw-channel.ts'
 import { extensionClient, taskServer } from './task-server.ts'
 
 const LEASE_MS = 1000
+const DAY_MS = 24 * 60 * 60_000
 
 /** A server that shares a store, with a tool that can be started again. */
 function sharing(store: TaskStore) {
@@ -94,11 +95,80 @@ test('a server that is closed while it looks at its store continues nothing, and
   await second.clock.advance(LEASE_MS / 2)
   await settle()
   expect(looks).toHaveLength(2)
-  await second.server.close()
+  const closed = second.server.close()
   looks[1]?.open()
-  await settle()
+  await closed
   await second.clock.advance(LEASE_MS * 3)
   await settle()
   expect(looks).toHaveLength(2)
   expect(second.runs()).toBe(1)
+})
+
+describe('a server that is closed', () => {
+  /** A shared store. Changes that `waits` is true for wait until the gate is opened. */
+  function slowStore() {
+    const memory = memoryTaskStore()
+    const held = { waits: (_task: TaskRecord) => false, gate: gate<void>(), waiting: 0 }
+    const wait = async (task: TaskRecord): Promise<void> => {
+      if (!held.waits(task)) return
+      held.waiting++
+      await held.gate.opened
+    }
+    const store: TaskStore = {
+      ...memory,
+      isShared: true,
+      create: async (task, caps) => {
+        await wait(task)
+        return memory.create(task, caps)
+      },
+      replace: async (task) => {
+        await wait(task)
+        return memory.replace(task)
+      },
+    }
+    return { store, held, lease: async () => (await memory.list(''))[0]?.lease }
+  }
+
+  test('while it takes a task over does not run it, and leaves it to the next process', async () => {
+    const { store, held, lease } = slowStore()
+    const [first, second] = [sharing(store), sharing(store)]
+    await second.client.request('tasks/get', { taskId: 'x' })
+    await first.client.call('again')
+    await settle()
+    await first.server.close()
+    held.waits = (task) => task.lease.epoch === 2
+    await second.clock.advance(LEASE_MS / 3)
+    await settle()
+    expect(held.waiting).toBe(1)
+    const closed = second.server.close()
+    await settle()
+    held.gate.open()
+    await closed
+    await settle()
+    expect([second.runs(), await lease()]).toEqual([0, expect.objectContaining({ epoch: 2, until: 0 })])
+    await second.clock.advance(DAY_MS)
+    expect(await lease(), 'a closed server deletes nothing').toBeDefined()
+    const third = sharing(store)
+    await third.client.request('tasks/get', { taskId: 'x' })
+    await settle()
+    expect(third.runs()).toBe(1)
+    await third.server.close()
+  })
+
+  test('while a task is created does not run it, and leaves it to the next process', async () => {
+    const { store, held, lease } = slowStore()
+    const { client, server, clock, runs } = sharing(store)
+    held.waits = () => true
+    const call = client.call('again')
+    await settle()
+    const closed = server.close()
+    await settle()
+    held.gate.open()
+    expect((await call).result.taskId).toBeDefined()
+    await closed
+    await settle()
+    expect([runs(), await lease()]).toEqual([0, expect.objectContaining({ until: 0 })])
+    await clock.advance(DAY_MS)
+    expect(await lease(), 'a closed server deletes nothing').toBeDefined()
+  })
 })

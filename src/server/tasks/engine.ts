@@ -105,7 +105,7 @@ export class TaskEngine {
       await this.#discard(task)
       throw new DOMException('The client cancelled the call', 'AbortError')
     }
-    this.#run(call, tool, task)
+    await this.#run(call, tool, task)
     return this.created(task, call)
   }
 
@@ -141,12 +141,10 @@ export class TaskEngine {
     return cancelled
   }
 
-  /** Ends all tasks that run here. */
+  /** Ends all tasks that run here, and runs no other ones. */
   async close(): Promise<void> {
-    this.#tending.stop()
-    await this.#ready?.catch(() => {})
-    await Promise.all([this.#unwanted.remove(), this.#runs.close()])
     this.#expiries.stop()
+    await Promise.all([this.#unwanted.remove(), this.#runs.close(this.#tending.stop())])
   }
 
   /** Starts a plain call that becomes a task if it takes long and asks nothing. */
@@ -172,7 +170,7 @@ export class TaskEngine {
         })
         run.asker.switchTo(created)
         if (!(await created)) return
-        this.#runs.adopt(run, tool, task)
+        await this.#runs.adopt(run, tool, task)
         if (run.said !== undefined && run.said !== said) run.events?.onProgress(run.said)
         resolve(this.created(task, call))
       }
@@ -211,10 +209,10 @@ export class TaskEngine {
   }
 
   /** Runs a handler as a task from its start. */
-  #run(call: IncomingCall, tool: TaskTool, task: TaskRecord): void {
+  async #run(call: IncomingCall, tool: TaskTool, task: TaskRecord): Promise<void> {
     const run = new TaskRun(call, false, () => this.#runs.askerFor(task, structuredClone(task.journal)))
-    this.#runs.adopt(run, tool, task)
     const limitMs = tool.timeoutMs ?? Math.max(1, expiryOf(task) - this.table.now())
+    await this.#runs.adopt(run, tool, task)
     // Later, so that the client knows the task before it hears about it.
     setTimeout(() => {
       if (!run.isOver) settle(run.call, this.serverState, () => this.#start(run, tool, limitMs))
@@ -289,6 +287,8 @@ export class TaskEngine {
     const orphan = await this.table.read(head)
     if (orphan?.lease.epoch !== head.lease.epoch) return
     const given = await receivedBy(orphan)
+    // The next process takes it over.
+    if (this.#runs.isClosed) return
     const taken = await this.table.change(orphan, (task) =>
       task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.table.leaseEnd(), given)(task) : undefined,
     )
@@ -296,7 +296,7 @@ export class TaskEngine {
     this.#expiries.schedule(taken)
     const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
-    if (tool && call) this.#run(call, tool, taken)
+    if (tool && call) await this.#run(call, tool, taken)
     else await this.table.change(taken, finish(LOST))
   }
 

@@ -32,6 +32,7 @@ export class TaskRuns {
   readonly answers: TaskAnswers
   readonly #options: TaskRunsOptions
   readonly #all = new Map<string, Running>()
+  #isClosed = false
 
   constructor(options: TaskRunsOptions) {
     const { table, maxTaskBytes } = options
@@ -45,6 +46,11 @@ export class TaskRuns {
     })
   }
 
+  /** Whether nothing runs here any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   get all(): readonly Running[] {
     return [...this.#all.values()]
   }
@@ -53,8 +59,8 @@ export class TaskRuns {
     return this.#all.has(keyOf(key))
   }
 
-  /** The task belongs to this run from now on. */
-  adopt(run: TaskRun, tool: TaskTool, task: TaskRecord): void {
+  /** The task belongs to this run from now on. It ends at once if nothing runs here any more. */
+  async adopt(run: TaskRun, tool: TaskTool, task: TaskRecord): Promise<void> {
     const { serverState, table, report } = this.#options
     run.events = {
       onOutcome: (outcome) => void this.#finish(task, outcome),
@@ -77,6 +83,7 @@ export class TaskRuns {
     const running: Running = { run, tool, task, renewedAt: table.moment(), forget }
     const stopFollowing = table.listenToOthers(task, (stored) => void this.follow(running, stored).catch(() => {}))
     this.#all.set(keyOf(task), running)
+    if (this.#isClosed) await this.#leave(running)
   }
 
   /** Asks for the handler of a task, and keeps its steps. */
@@ -138,20 +145,26 @@ export class TaskRuns {
     this.#forget(key)
   }
 
-  /** Ends all. Those that can be restarted are left to the next process. */
-  async close(): Promise<void> {
+  /**
+   * Ends all, and runs no other ones.
+   *
+   * @param tended resolves when no lease is renewed any more
+   */
+  async close(tended: Promise<void>): Promise<void> {
+    this.#isClosed = true
+    await tended
+    await Promise.all(this.all.map((running) => this.#leave(running)))
+  }
+
+  /** Ends a run. If its task can be restarted, the next process continues it. */
+  async #leave(running: Running): Promise<void> {
+    const { task, tool, outcome } = running
+    if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
+    this.stop(task, new McpError('ERR_CLOSED', 'The server was closed'))
     const { table } = this.#options
-    const reason = new McpError('ERR_CLOSED', 'The server was closed')
-    await Promise.all(
-      this.all.map(async (running) => {
-        const { task, tool, outcome } = running
-        if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
-        this.stop(task, reason)
-        const isKept = table.store.isShared && tool.rules?.isRestartable
-        const ended = isKept ? table.renew(task, 0) : table.change(task, heldBy(task.lease, finish(STOPPED)))
-        await ended.catch(() => {})
-      }),
-    )
+    const isKept = table.store.isShared && tool.rules?.isRestartable
+    const ended = isKept ? table.renew(task, 0) : table.change(task, heldBy(task.lease, finish(STOPPED)))
+    await ended.catch(() => {})
   }
 
   #followLater(running: Running): void {

@@ -22,6 +22,7 @@ export interface TendingOptions {
 export class Tending {
   readonly #options: TendingOptions
   #timer: Deadline | undefined
+  readonly #underWay = new Set<Promise<void>>()
   #isStoreDown = false
   /** Why the last look failed. */
   #fault: string | undefined
@@ -34,7 +35,34 @@ export class Tending {
   }
 
   /** Renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. Then again after a while. */
-  async tend(): Promise<void> {
+  tend(): Promise<void> {
+    const tended = this.#tend().finally(() => this.#underWay.delete(tended))
+    this.#underWay.add(tended)
+    return tended
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
+    await Promise.allSettled(this.#underWay)
+  }
+
+  /** Tends after a while, once. */
+  later(): void {
+    if (this.#isStopped) return
+    const { serverState, table } = this.#options
+    const { lookMs = Number.POSITIVE_INFINITY } = table.store
+    this.#timer ??= serverState.deadlines.set(Math.min(lookMs, table.leaseMs / 3), () => {
+      this.#timer = undefined
+      this.tend().catch((error: Error) => {
+        if (error.message !== this.#fault) this.#report(error, undefined)
+        this.#fault = error.message
+      })
+    })
+  }
+
+  async #tend(): Promise<void> {
     const { table, runs, unwanted, remove, recover } = this.#options
     let isWritable = true
     try {
@@ -74,25 +102,6 @@ export class Tending {
     } finally {
       this.later()
     }
-  }
-
-  stop(): void {
-    this.#isStopped = true
-    if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
-  }
-
-  /** Tends after a while, once. */
-  later(): void {
-    if (this.#isStopped) return
-    const { serverState, table } = this.#options
-    const { lookMs = Number.POSITIVE_INFINITY } = table.store
-    this.#timer ??= serverState.deadlines.set(Math.min(lookMs, table.leaseMs / 3), () => {
-      this.#timer = undefined
-      this.tend().catch((error: Error) => {
-        if (error.message !== this.#fault) this.#report(error, undefined)
-        this.#fault = error.message
-      })
-    })
   }
 
   /** A store that is down fails again every second, and is reported once. */
