@@ -175,6 +175,7 @@ export function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): Task
     received: {},
     journal: { callId: 'c', asked: {}, answers: {}, steps: {} },
     lease: { holder: 'h', epoch: 1, until: Number.MAX_SAFE_INTEGER },
+    runs: 1,
     ...more,
   }
 }

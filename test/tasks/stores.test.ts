@@ -53,6 +53,7 @@ const TASK: TaskRecord = {
   received: {},
   journal: { callId: '', asked: {}, answers: {}, steps: {} },
   lease: { holder: '', epoch: 1, until: 0 },
+  runs: 1,
 }
 
 test('files of tasks are private, and a damaged file does not hide the other tasks', async () => {

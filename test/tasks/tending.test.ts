@@ -89,12 +89,10 @@ test('a server that is closed while it looks at its store continues nothing, and
   void second.client.request('tasks/get', { taskId: 'x' })
   await settle()
   looks[0]?.open()
-  await settle()
-  expect(second.runs()).toBe(1)
+  await expect.poll(second.runs).toBe(1)
   // Its own task is one that another process could continue, too.
   await second.clock.advance(LEASE_MS / 2)
-  await settle()
-  expect(looks).toHaveLength(2)
+  await expect.poll(() => looks.length).toBe(2)
   const closed = second.server.close()
   looks[1]?.open()
   await closed
@@ -170,5 +168,39 @@ describe('a server that is closed', () => {
     expect([runs(), await lease()]).toEqual([0, expect.objectContaining({ until: 0 })])
     await clock.advance(DAY_MS)
     expect(await lease(), 'a closed server deletes nothing').toBeDefined()
+  })
+})
+
+describe('a task that can be started again', () => {
+  const shared = (): TaskStore => ({ ...memoryTaskStore(), isShared: true })
+
+  test('is run three times at most, and the error says so', async () => {
+    const store = shared()
+    const processes = [1, 2, 3, 4].map(() => sharing(store))
+    const { taskId } = (await processes[0]?.client.call('again'))?.result ?? {}
+    await settle()
+    // Each one hangs from then on.
+    for (const [at, { client, clock }] of processes.entries()) {
+      await client.get(taskId)
+      await clock.advance(LEASE_MS * 3 * at)
+      await settle()
+    }
+    expect(processes.map(({ runs }) => runs())).toEqual([1, 1, 1, 0])
+    const message = 'Each of the 3 processes that ran the task has ended'
+    const data = { reason: 'replica_lost', retryable: false }
+    expect(await processes[3]?.client.get(taskId)).toMatchObject({ status: 'failed', error: { message, data } })
+  })
+
+  test('is run by any number of processes that hand it over when they are closed', async () => {
+    const store = shared()
+    let taskId: string | undefined
+    for (let at = 0; at < 6; at++) {
+      const { client, server, runs } = sharing(store)
+      taskId ??= (await client.call('again')).result.taskId as string
+      expect((await client.get(taskId)).status).toBe('working')
+      await settle()
+      expect(runs()).toBe(1)
+      await server.close()
+    }
   })
 })

@@ -22,7 +22,7 @@ export interface TaskJournal {
 export interface TaskLease {
   holder: string
   epoch: number
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. 0: the process has handed the task over. */
   until: number
 }
 
@@ -47,6 +47,8 @@ export interface TaskRecord extends KeptTask {
   received: Record<string, unknown>
   journal: TaskJournal
   lease: TaskLease
+  /** How many processes have run the task, with the one that runs it now. Those that handed it over do not count. */
+  runs: number
 }
 
 /** A task without its content, which can be large. */

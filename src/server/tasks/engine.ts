@@ -14,7 +14,7 @@ import type { ServerState } from '../server-state.ts'
 import { Expiries } from './expiries.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { isDown, LOST } from './kept-outcome.ts'
+import { HAD_ALL_RUNS, isDown, LOST, MAX_RUNS } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
@@ -296,8 +296,9 @@ export class TaskEngine {
     this.#expiries.schedule(taken)
     const tool = await this.serverState.tools.restart(taken.tool, taken.params.arguments ?? {})
     const call = tool?.rules?.isRestartable ? restartedCall(taken, this.serverState) : undefined
-    if (tool && call) await this.#run(call, tool, taken)
-    else await this.table.change(taken, finish(LOST))
+    if (!tool || !call) await this.table.change(taken, finish(LOST))
+    else if (taken.runs > MAX_RUNS) await this.table.change(taken, finish(HAD_ALL_RUNS))
+    else await this.#run(call, tool, taken)
   }
 
   #report(task: TaskHead, error: unknown): void {

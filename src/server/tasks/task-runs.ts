@@ -14,7 +14,7 @@ import { TaskAnswers } from './task-answers.ts'
 import { TaskAsker } from './task-asker.ts'
 import type { Running, TaskRun } from './task-run.ts'
 import type { TaskTable } from './task-table.ts'
-import { ask, finish, heldBy, keepSteps, say, type Transition } from './transitions.ts'
+import { ask, finish, HANDED_OVER, heldBy, keepSteps, say, type Transition } from './transitions.ts'
 
 /** A lease that could not be renewed is given up after this part of it. */
 const GIVE_UP_AFTER = 0.6
@@ -163,7 +163,7 @@ export class TaskRuns {
     this.stop(task, new McpError('ERR_CLOSED', 'The server was closed'))
     const { table } = this.#options
     const isKept = table.store.isShared && tool.rules?.isRestartable
-    const ended = isKept ? table.renew(task, 0) : table.change(task, heldBy(task.lease, finish(STOPPED)))
+    const ended = isKept ? table.renew(task, HANDED_OVER) : table.change(task, heldBy(task.lease, finish(STOPPED)))
     await ended.catch(() => {})
   }
 
