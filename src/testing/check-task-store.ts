@@ -16,19 +16,21 @@ const CAPS = { perAccount: 1000, total: 1000 }
  * @param make creates an empty store
  */
 export async function checkTaskStore(make: () => TaskStore | Promise<TaskStore>): Promise<void> {
-  for (const check of [
-    keepsTasks,
-    separatesOwners,
-    comparesEditions,
-    givesHeads,
-    renewsLeases,
-    hasLimits,
-    findsNeglected,
-    listsInOrder,
-    survivesOddIds,
-  ])
-    await check(await make())
+  for (const check of TASK_RULES) await check(await make())
 }
+
+/** All rules. Each needs a store without tasks, and leaves its tasks behind. */
+export const TASK_RULES: readonly ((store: TaskStore) => Promise<void>)[] = [
+  keepsTasks,
+  separatesOwners,
+  comparesEditions,
+  givesHeads,
+  renewsLeases,
+  hasLimits,
+  findsNeglected,
+  listsInOrder,
+  survivesOddIds,
+]
 
 async function keepsTasks(store: TaskStore): Promise<void> {
   const task = sampleTask('a')
