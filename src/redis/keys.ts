@@ -36,6 +36,7 @@ export interface Keys {
   /** @param digest of the owner */
   taskOfDigest(digest: string, taskId: string): string
   tasksOf(owner: string): string
+  tasksOfDigest(digest: string): string
   tasksOfAccount(account: string): string
   readonly allTasks: string
   /** @param account undefined: all accounts */
@@ -43,7 +44,8 @@ export interface Keys {
 }
 
 export function keysWith(prefix: string): Keys {
-  const taskOfDigest = (digest: string, taskId: string): string => `${prefix}{tasks:${digest}}:${taskId}`
+  const tasksOfDigest = (digest: string): string => `${prefix}{tasks:${digest}}`
+  const taskOfDigest = (digest: string, taskId: string): string => `${tasksOfDigest(digest)}:${taskId}`
   return {
     session: (sid) => {
       const tag = `${prefix}{${sid}}`
@@ -60,7 +62,8 @@ export function keysWith(prefix: string): Keys {
     counter: (kind, key) => `${prefix}${kind}:${digestOf(key)}`,
     task: (owner, taskId) => taskOfDigest(digestOf(owner), taskId),
     taskOfDigest,
-    tasksOf: (owner) => `${prefix}{tasks:${digestOf(owner)}}`,
+    tasksOf: (owner) => tasksOfDigest(digestOf(owner)),
+    tasksOfDigest,
     tasksOfAccount: (account) => `${prefix}account:${digestOf(account)}`,
     allTasks: `${prefix}tasks`,
     taskBytes: (account) => {

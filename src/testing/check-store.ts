@@ -14,8 +14,8 @@ export interface CheckStoreOptions {
 }
 
 /**
- * Checks that a store keeps the rules of `SharedStore`. Rejects with the first rule that it breaks. It waits for leases to end, so open
- * the store with a lease of about a second.
+ * Checks that a store keeps the rules of `SharedStore`, and if it has tasks, those of `TaskStore`. Rejects with the first rule that it
+ * breaks. It waits for leases to end, so open the store with a lease of about a second. The store must have no tasks yet.
  *
  * @example
  * await checkStore(() => postgresStore('postgres://127.0.0.1/test', { leaseMs: 1000 }))

@@ -1,8 +1,9 @@
 /** `checkTaskStore`: the rules that every store of tasks must keep. */
 
 import { comparableJson } from '../base/canonical-json.ts'
-import type { TaskRecord } from '../protocol/interfaces/task-record.ts'
+import type { TaskHead, TaskRecord } from '../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../protocol/interfaces/task-store.ts'
+import { requestedTask } from '../protocol/model/kept-task.ts'
 
 const CAPS = { perAccount: 1000, total: 1000 }
 
@@ -15,18 +16,21 @@ const CAPS = { perAccount: 1000, total: 1000 }
  * @param make creates an empty store
  */
 export async function checkTaskStore(make: () => TaskStore | Promise<TaskStore>): Promise<void> {
-  for (const check of [
-    keepsTasks,
-    separatesOwners,
-    comparesEditions,
-    renewsLeases,
-    hasLimits,
-    findsNeglected,
-    listsInOrder,
-    survivesOddIds,
-  ])
-    await check(await make())
+  for (const check of TASK_RULES) await check(await make())
 }
+
+/** All rules. Each needs a store without tasks, and leaves its tasks behind. */
+export const TASK_RULES: readonly ((store: TaskStore) => Promise<void>)[] = [
+  keepsTasks,
+  separatesOwners,
+  comparesEditions,
+  givesHeads,
+  renewsLeases,
+  hasLimits,
+  findsNeglected,
+  listsInOrder,
+  survivesOddIds,
+]
 
 async function keepsTasks(store: TaskStore): Promise<void> {
   const task = sampleTask('a')
@@ -63,8 +67,28 @@ async function comparesEditions(store: TaskStore): Promise<void> {
   expectEqual('replace that skips an edition', await store.replace(sampleTask('a', { edition: 4 })), false)
 }
 
+/** A head says what a list shows and what tending needs. */
+async function givesHeads(store: TaskStore): Promise<void> {
+  expectEqual('head of no task', await store.head('o', 'a'), undefined)
+  const saidOf = (head: TaskHead | undefined): unknown => {
+    if (!head) return undefined
+    const { owner, account, edition, tool, lease } = head
+    return { ...requestedTask(head), owner, account, edition, tool, lease }
+  }
+  const task = sampleTask('a', { statusMessage: 'half' })
+  await store.create(task, CAPS)
+  const result = { isError: true, content: [{ type: 'text', text: 'no' }] }
+  const changes = [sampleTask('a', { edition: 2 }), sampleTask('a', { edition: 3, status: 'completed', outcome: { result } })]
+  for (const change of [task, ...changes]) {
+    if (change !== task) await store.replace(change)
+    expectEqual('head', saidOf(await store.head('o', 'a')), saidOf(change))
+    expectEqual('task in a list', saidOf((await store.list('o'))[0]), saidOf(change))
+    expectEqual('neglected task', saidOf((await store.neglected(Number.MAX_SAFE_INTEGER))[0]), saidOf(change))
+  }
+  expectEqual('head of a task of another owner', await store.head('other', 'a'), undefined)
+}
+
 async function renewsLeases(store: TaskStore): Promise<void> {
-  if (!store.renew) return
   const task = sampleTask('a', { lease: { holder: 'h', epoch: 2, until: 1 } })
   await store.create(task, CAPS)
   for (const lease of [
@@ -78,11 +102,14 @@ async function renewsLeases(store: TaskStore): Promise<void> {
   expectEqual('read after renew', await store.read('o', 'a'), renewed)
   const isNeglected = async (now: number): Promise<boolean> => (await store.neglected(now)).length > 0
   expectEqual('neglected before and after the end of the new lease', [await isNeglected(4), await isNeglected(5)], [false, true])
-  const taken = { ...renewed, edition: 2, lease: { holder: 'i', epoch: 3, until: 7 } }
+  const changed = { ...task, edition: 2, statusMessage: 'half' }
+  expectEqual('replace that was prepared before renew', await store.replace(changed), true)
+  expectEqual('read after a replace that was prepared before renew', await store.read('o', 'a'), { ...changed, lease: renewed.lease })
+  const taken = { ...changed, edition: 3, lease: { holder: 'i', epoch: 3, until: 7 } }
   expectEqual('replace after renew', await store.replace(taken), true)
   expectEqual('read after another process took the task', await store.read('o', 'a'), taken)
   expectEqual('renew after another process took the task', await store.renew('o', 'a', task.lease), false)
-  await store.replace({ ...taken, edition: 3, status: 'cancelled' })
+  await store.replace({ ...taken, edition: 4, status: 'cancelled' })
   expectEqual('renew of a task that has ended', await store.renew('o', 'a', taken.lease), false)
 }
 
@@ -120,9 +147,16 @@ async function listsInOrder(store: TaskStore): Promise<void> {
 
 /** Clients choose the ids that are looked up. */
 async function survivesOddIds(store: TaskStore): Promise<void> {
-  await store.create(sampleTask('a'), CAPS)
-  for (const id of ['', '..', '../a', 'a/../a', 'a\0', '__proto__', 'A'.repeat(10_000), 'ä ', 'a.json'])
-    expectEqual(`read of ${JSON.stringify(id.slice(0, 20))}`, await store.read('o', id), undefined)
+  const task = sampleTask('a')
+  await store.create(task, CAPS)
+  for (const id of ['', '..', '../a', 'a/../a', 'a\0', '__proto__', 'A'.repeat(10_000), 'ä ', 'a.json']) {
+    const name = JSON.stringify(id.slice(0, 20))
+    expectEqual(`read of ${name}`, await store.read('o', id), undefined)
+    expectEqual(`head of ${name}`, await store.head('o', id), undefined)
+    expectEqual(`renew of ${name}`, await store.renew('o', id, { holder: 'h', epoch: 1, until: 1 }), false)
+    await store.remove('o', id)
+  }
+  expectEqual('read after operations with other ids', await store.read('o', 'a'), task)
 }
 
 export function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): TaskRecord {
@@ -143,6 +177,7 @@ export function sampleTask(taskId: string, more: Partial<TaskRecord> = {}): Task
     received: {},
     journal: { callId: 'c', asked: {}, answers: {}, steps: {} },
     lease: { holder: 'h', epoch: 1, until: Number.MAX_SAFE_INTEGER },
+    runs: 1,
     ...more,
   }
 }

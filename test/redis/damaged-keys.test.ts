@@ -122,8 +122,9 @@ test('of what Redis replies, only what damage causes counts as damage', () => {
 
 const BROKEN: [string, string[]][] = [
   ['of the wrong type', ['SET', 'KEY', 'x']],
-  ['without JSON', ['EVAL', "return redis.call('HSET', KEYS[1], 'record', '\\0no JSON')", '1', 'KEY']],
-  ['that is another value', ['EVAL', "return redis.call('HSET', KEYS[1], 'record', '\\0null')", '1', 'KEY']],
+  ['without JSON', ['EVAL', "return redis.call('HSET', KEYS[1], 'until', '1', 'head', '\\0no JSON')", '1', 'KEY']],
+  ['that is another value', ['EVAL', "return redis.call('HSET', KEYS[1], 'until', '1', 'head', '\\0null')", '1', 'KEY']],
+  ['without the end of its lease', ['EVAL', `return redis.call('HSET', KEYS[1], 'head', '\\0{"lease":{}}')`, '1', 'KEY']],
   ['without a record', ['HSET', 'KEY', 'x', 'y']],
 ]
 

@@ -7,6 +7,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { memoryStore, remoteStore, type SharedStore, type StoreMessage, type StorePort, serveStore } from '../../src/store/index.ts'
 import type { TaskStore } from '../../src/tasks/index.ts'
+import { sampleTask } from '../../src/testing/check-task-store.ts'
 import { checkStore, checkTaskStore } from '../../src/testing/index.ts'
 import { lineOf, storeLine } from '../support/store-line.ts'
 
@@ -96,6 +97,33 @@ test('errors keep their codes, and only methods of a store can be called', async
     error: { code: 'ERR_STORE', message: 'A store has no method "constructor.constructor"' },
   })
   port1.close()
+})
+
+test('lists, heads, renewals and looks for neglected tasks send no content of tasks', async () => {
+  const { port1, port2 } = new MessageChannel()
+  let chars = 0
+  const counted = (port: typeof port1): StorePort => {
+    const line = lineOf(port)
+    const send = (text: string): void => {
+      chars += text.length
+      line.send(text)
+    }
+    return { ...line, send }
+  }
+  serveStore(memoryStore(), counted(port1))
+  const tasks = remoteStore(counted(port2)).tasks as TaskStore
+  const task = sampleTask('a', { params: { name: 'work', arguments: { text: 'x'.repeat(100_000) } } })
+  await tasks.create(task, { perAccount: 9, total: 9 })
+  chars = 0
+  let news = 0
+  const stop = tasks.watch?.('o', 'a', () => news++)
+  expect(await tasks.renew('o', 'a', { ...task.lease, until: 5 })).toBe(true)
+  for (const head of [await tasks.head('o', 'a'), ...(await tasks.list('o')), ...(await tasks.neglected(5))])
+    expect(head).toMatchObject({ taskId: 'a', lease: { until: 5 } })
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  stop?.()
+  port1.close()
+  expect([chars < 10_000, news]).toEqual([true, 0])
 })
 
 test('what a killed worker ran is claimed by the others', async () => {

@@ -27,4 +27,11 @@ server.tool('steps', { task: 'required', restartable: true }, async (_args, ctx)
   return `${name} ${String(go)} ${ctx.callId}`
 })
 
+server.tool('fatal', { task: 'required', restartable: true }, (_args, ctx) => {
+  appendFileSync(log, 'run\n')
+  // Later, so that the client has the id of the task.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100)
+  return forever(ctx.signal)
+})
+
 serveStdio(server)

@@ -82,6 +82,22 @@ test('a restartable task goes on after a crash without repeating steps and answe
   expect(readFileSync(place.log, 'utf8')).toBe('first\nsecond\n')
 }, 60_000)
 
+test('a task that ends its process each time is run three times, and then the server goes on', async () => {
+  const place = newPlace()
+  const first = start(place)
+  const taskId = await call(first, 'fatal')
+  await first.exit
+  for (let again = 0; again < 2; again++) {
+    const next = start(place)
+    void ask(next, 'tasks/get', { taskId }).catch(() => {})
+    await next.exit
+  }
+  const last = start(place)
+  const { error } = await reach(last, taskId, ({ status }) => status === 'failed')
+  expect(error).toMatchObject({ data: { reason: 'replica_lost', retryable: false } })
+  expect(readFileSync(place.log, 'utf8')).toBe('run\n'.repeat(3))
+}, 60_000)
+
 test('another process can read, answer and cancel a task that runs elsewhere', async () => {
   const place = newPlace()
   const [runner, other] = [start(place), start(place)]

@@ -128,12 +128,14 @@ function slowly(store: TaskStore): TaskStore {
       await Promise.resolve()
       return result
     }
-  const { create, read, replace, remove, list, neglected } = store
+  const { create, read, head, replace, renew, remove, list, neglected } = store
   return {
     isShared: true,
     create: later(create),
     read: later(read),
+    head: later(head),
     replace: later(replace),
+    renew: later(renew),
     remove: later(remove),
     list: later(list),
     neglected: later(neglected),

@@ -16,7 +16,7 @@ export type Fault = (task: TaskRecord, before: TaskRecord | undefined) => boolea
 /** A shared store in memory that can be reached or not, and whose replies get lost. It tells nobody about changes. */
 export function storeOnWire() {
   const memory = memoryTaskStore()
-  const { create, read, replace, remove, neglected } = memory
+  const { create, read, head, replace, renew, remove, neglected } = memory
   const wire = { isDown: false, drops: (() => false) as Fault, loses: (() => false) as Fault }
   const reach = (): void => {
     if (wire.isDown) throw new McpError('ERR_STORE_DOWN', 'The store does not answer')
@@ -36,6 +36,14 @@ export function storeOnWire() {
     read: async (...key) => {
       reach()
       return read(...key)
+    },
+    head: async (...key) => {
+      reach()
+      return head(...key)
+    },
+    renew: async (...lease) => {
+      reach()
+      return renew(...lease)
     },
     replace: async (task) => {
       reach()

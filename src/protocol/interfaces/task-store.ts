@@ -28,15 +28,18 @@ export interface TaskStore {
   /** Adds a task. When it resolves, `read` finds the task, also after a crash if the store is durable. */
   create(task: TaskRecord, caps: TaskCaps): Promise<CreateRefusal | undefined>
   read(owner: string, taskId: string): Promise<TaskRecord | undefined>
-  /** Reads a task without its content. For stores where that takes less than `read`. */
-  head?(owner: string, taskId: string): Promise<TaskHead | undefined>
-  /** Replaces a task if its edition is `task.edition - 1`. Returns false otherwise, and if there is no such task. */
+  /** Reads a task without its content, where that takes less than `read`. */
+  head(owner: string, taskId: string): Promise<TaskHead | undefined>
+  /**
+   * Replaces a task if its edition is `task.edition - 1`. Returns false otherwise, and if there is no such task. The end of the lease
+   * stays while its holder and its epoch do: only `renew` changes it.
+   */
   replace(task: TaskRecord): Promise<boolean>
   /**
    * Sets the end of the lease, if the task is unfinished and `lease` has its holder and its epoch. Returns false otherwise. The
-   * edition stays the same. For stores where that takes less than `replace`, which then need not change the end of the same lease.
+   * edition stays the same, and `watch` says nothing. Processes call it often, so it should not write the content of the task.
    */
-  renew?(owner: string, taskId: string, lease: TaskLease): Promise<boolean>
+  renew(owner: string, taskId: string, lease: TaskLease): Promise<boolean>
   /**
    * Removes a task, and what counts it.
    *

@@ -31,7 +31,7 @@ export const statusText = (text: string): string => (text.length > MAX_STATUS_CH
 /** A task in a revision where requestors ask for tasks. A tool result with `isError` is a failure there. */
 export function requestedTask(task: KeptTask): Params {
   const result = task.outcome && 'result' in task.outcome ? task.outcome.result : undefined
-  const failure = result?.isError === true ? { status: 'failed', statusMessage: textOf(result) } : undefined
+  const failure = result?.isError === true ? { status: 'failed', statusMessage: failureText(result) } : undefined
   const { statusMessage = failure?.statusMessage } = task
   return {
     taskId: task.taskId,
@@ -48,8 +48,8 @@ export const taskTimes = ({ createdAt, updatedAt }: KeptTask): Params => ({
   lastUpdatedAt: new Date(updatedAt).toISOString(),
 })
 
-/** The first text in a tool result. */
-function textOf({ content }: Params): string {
+/** The first text in the result of a tool that reported an error. */
+export function failureText({ content }: Params): string {
   const block = Array.isArray(content) ? content.find((each: unknown) => isObject(each) && typeof each.text === 'string') : undefined
   return statusText(isObject(block) ? (block.text as string) : 'The tool reported an error')
 }

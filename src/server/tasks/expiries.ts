@@ -18,6 +18,7 @@ export interface ExpiriesOptions {
 export class Expiries {
   readonly #options: ExpiriesOptions
   readonly #deadlines = new Map<string, Deadline>()
+  #isStopped = false
 
   constructor(options: ExpiriesOptions) {
     this.#options = options
@@ -26,7 +27,7 @@ export class Expiries {
   schedule(task: TaskRecord): void {
     const { stopWaiting, expire } = this.#options
     const key = keyOf(task)
-    if (this.#deadlines.has(key)) return
+    if (this.#isStopped || this.#deadlines.has(key)) return
     this.#before(task, Math.min(LAST_MS, task.ttlMs / 10), () => {
       this.#before(task, 0, () => {
         this.#deadlines.delete(key)
@@ -44,6 +45,7 @@ export class Expiries {
   }
 
   stop(): void {
+    this.#isStopped = true
     for (const deadline of this.#deadlines.values()) this.#options.deadlines.clear(deadline)
   }
 

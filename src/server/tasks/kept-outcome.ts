@@ -9,6 +9,18 @@ export const STOPPED: TaskOutcome = { error: { code: INTERNAL_ERROR, message: 'T
 /** The outcome of a task whose process died. The call may be sent again. */
 export const LOST: TaskOutcome = { error: { ...STOPPED.error, data: { reason: 'replica_lost', retryable: true } } }
 
+/** How many processes run a task. A handler that ends its process each time must not end all. */
+export const MAX_RUNS = 3
+
+/** The outcome of a task whose processes all died. */
+export const HAD_ALL_RUNS: TaskOutcome = {
+  error: {
+    code: INTERNAL_ERROR,
+    message: `Each of the ${MAX_RUNS} processes that ran the task has ended`,
+    data: { reason: 'replica_lost', retryable: false },
+  },
+}
+
 /** The outcome, or an error if it takes more than `max` characters. */
 export function withinLimit(outcome: TaskOutcome, max: number): TaskOutcome {
   const chars = JSON.stringify(outcome).length

@@ -29,6 +29,7 @@ export function newTask(call: IncomingCall, given: Given, now: number): TaskReco
     updatedAt: now,
     questions: {},
     received: {},
+    runs: 1,
     ...given,
   }
 }

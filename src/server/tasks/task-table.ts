@@ -10,7 +10,8 @@ import { detailedTask } from './extension-form.ts'
 import type { TaskLimits } from './limits.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions } from './options.ts'
 import { keyOf, principalOf, type TaskKey } from './owner.ts'
-import { renew, type Transition } from './transitions.ts'
+import { type NewsListener, TaskNews } from './task-news.ts'
+import type { Transition } from './transitions.ts'
 
 /** Attempts to change a task that other processes change at the same time. */
 const MAX_ATTEMPTS = 50
@@ -35,6 +36,7 @@ export class TaskTable {
   /** Undefined: as the store says. */
   readonly #leaseMs: number | undefined
   readonly #listeners = new Map<string, Set<TaskListener>>()
+  readonly #news = new TaskNews(this)
   /** Milliseconds since 1970 when the clock of the server was 0. */
   readonly #epoch: number
 
@@ -111,10 +113,9 @@ export class TaskTable {
     return task && this.isKept(task) ? task : undefined
   }
 
-  /** Reads a task without its content, if the store can do that. */
+  /** Reads a task without its content. */
   async head({ owner, taskId }: TaskKey): Promise<TaskHead | undefined> {
-    const { store } = this
-    const task = await (store.head?.(owner, taskId) ?? store.read(owner, taskId))
+    const task = await this.store.head(owner, taskId)
     return task && this.isKept(task) ? task : undefined
   }
 
@@ -136,10 +137,8 @@ export class TaskTable {
   }
 
   /** Changes the end of the task's lease. False if the lease is over: the task has ended, or another process took it over. */
-  async renew(task: TaskRecord, until: number): Promise<boolean> {
-    const { owner, taskId, lease } = task
-    if (this.store.renew) return this.store.renew(owner, taskId, { ...lease, until })
-    return (await this.change(task, renew(lease, until))) !== undefined
+  renew({ owner, taskId, lease }: TaskRecord, until: number): Promise<boolean> {
+    return this.store.renew(owner, taskId, { ...lease, until })
   }
 
   async remove(task: Pick<TaskHead, 'owner' | 'taskId' | 'account'>): Promise<void> {
@@ -154,18 +153,24 @@ export class TaskTable {
     let told = ''
     // Stores also report changes of this process, and changes that no client sees.
     const tell: TaskListener = (task) => {
+      if (!all.has(tell)) return
       const seen = task ? JSON.stringify([task.status, task.statusMessage, task.updatedAt, Object.keys(task.questions)]) : ''
       if (task && seen === told) return
       told = seen
       listener(task)
     }
     this.#listeners.set(name, all.add(tell))
-    const unwatch = this.store.watch?.(key.owner, key.taskId, () => void this.read(key).then(tell, () => {}))
+    const stop = this.listenToOthers(key, (stored) => void stored.then(tell, () => {}))
     return () => {
-      unwatch?.()
+      stop()
       all.delete(tell)
       if (all.size === 0) this.#listeners.delete(name)
     }
+  }
+
+  /** Calls `listener` after other processes may have changed the task. Returns a function that stops it. */
+  listenToOthers(key: TaskKey, listener: NewsListener): () => void {
+    return this.#news.listen(key, listener)
   }
 
   #tell(task: TaskRecord): void {

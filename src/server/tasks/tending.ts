@@ -5,19 +5,15 @@ import { expiryOf, type TaskHead } from '../../protocol/interfaces/task-record.t
 import type { ServerState } from '../server-state.ts'
 import { isDown } from './kept-outcome.ts'
 import { keyOf } from './owner.ts'
-import type { Running } from './task-run.ts'
+import type { TaskRuns } from './task-runs.ts'
 import type { TaskTable } from './task-table.ts'
 import type { UnwantedTasks } from './unwanted-tasks.ts'
 
 export interface TendingOptions {
   serverState: ServerState
   table: TaskTable
-  /** The tasks that this process runs. */
-  runs: ReadonlyMap<string, Running>
+  runs: TaskRuns
   unwanted: UnwantedTasks
-  /** Stores an outcome that could not be stored before. */
-  save(running: Running): Promise<void>
-  renew(running: Running): Promise<void>
   remove(task: TaskHead): Promise<void>
   /** Continues a task whose process is gone, or ends it. */
   recover(task: TaskHead): Promise<void>
@@ -26,6 +22,7 @@ export interface TendingOptions {
 export class Tending {
   readonly #options: TendingOptions
   #timer: Deadline | undefined
+  readonly #underWay = new Set<Promise<void>>()
   #isStoreDown = false
   /** Why the last look failed. */
   #fault: string | undefined
@@ -38,51 +35,17 @@ export class Tending {
   }
 
   /** Renews our leases, deletes old tasks, and takes over the tasks of processes that are gone. Then again after a while. */
-  async tend(): Promise<void> {
-    const { table, runs, unwanted, save, renew, remove, recover } = this.#options
-    let isWritable = true
-    try {
-      await Promise.all(
-        [...runs.values()].map(async (running) => {
-          // Also the lease of a handler that has ended: nothing must run it again before its outcome is stored.
-          await renew(running).catch((error: unknown) => {
-            isWritable = false
-            // What keeps an outcome out of the store was reported when the handler ended.
-            if (!running.outcome) this.#report(error, running.task)
-          })
-          if (running.outcome) {
-            await save(running).catch(() => {
-              isWritable = false
-            })
-          }
-        }),
-      )
-      await unwanted.remove()
-      const failed = new Set<string>()
-      for (const task of await table.store.neglected(table.now())) {
-        if (this.#isStopped) return
-        try {
-          if (expiryOf(task) <= table.now()) await remove(task)
-          else if (!runs.has(keyOf(task)) && !unwanted.has(task)) await recover(task)
-        } catch (error) {
-          if (isDown(error)) throw error
-          // One task that is damaged must not stop the others.
-          if (!this.#failed.has(keyOf(task))) this.#report(error, task)
-          failed.add(keyOf(task))
-        }
-      }
-      this.#failed = failed
-      // A store that refuses only changes is still down.
-      if (isWritable) this.#isStoreDown = false
-      this.#fault = undefined
-    } finally {
-      this.later()
-    }
+  tend(): Promise<void> {
+    const tended = this.#tend().finally(() => this.#underWay.delete(tended))
+    this.#underWay.add(tended)
+    return tended
   }
 
-  stop(): void {
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
     this.#isStopped = true
     if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
+    await Promise.allSettled(this.#underWay)
   }
 
   /** Tends after a while, once. */
@@ -97,6 +60,48 @@ export class Tending {
         this.#fault = error.message
       })
     })
+  }
+
+  async #tend(): Promise<void> {
+    const { table, runs, unwanted, remove, recover } = this.#options
+    let isWritable = true
+    try {
+      await Promise.all(
+        runs.all.map(async (running) => {
+          // Also the lease of a handler that has ended: nothing must run it again before its outcome is stored.
+          await runs.renew(running).catch((error: unknown) => {
+            isWritable = false
+            // What keeps an outcome out of the store was reported when the handler ended.
+            if (!running.outcome) this.#report(error, running.task)
+          })
+          if (running.outcome) {
+            await runs.save(running).catch(() => {
+              isWritable = false
+            })
+          }
+        }),
+      )
+      await unwanted.remove()
+      const failed = new Set<string>()
+      for (const task of await table.store.neglected(table.now())) {
+        if (this.#isStopped) return
+        try {
+          if (expiryOf(task) <= table.now()) await remove(task)
+          else if (!runs.has(task) && !unwanted.has(task)) await recover(task)
+        } catch (error) {
+          if (isDown(error)) throw error
+          // One task that is damaged must not stop the others.
+          if (!this.#failed.has(keyOf(task))) this.#report(error, task)
+          failed.add(keyOf(task))
+        }
+      }
+      this.#failed = failed
+      // A store that refuses only changes is still down.
+      if (isWritable) this.#isStoreDown = false
+      this.#fault = undefined
+    } finally {
+      this.later()
+    }
   }
 
   /** A store that is down fails again every second, and is reported once. */

@@ -6,6 +6,9 @@ import type { InputRequest } from '../../protocol/model/input-required.ts'
 import { statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 
+/** The end of a lease whose process does not go on with the task. */
+export const HANDED_OVER = 0
+
 /** A change of a task. */
 export type Transition = (task: TaskRecord) => TaskRecord | undefined
 
@@ -81,13 +84,6 @@ export const receive = (answers: Record<string, unknown>): Transition =>
 export const keepSteps = (steps: Record<string, unknown>): Transition =>
   unlessFinal((task) => ({ ...task, journal: { ...task.journal, steps: { ...task.journal.steps, ...steps } } }))
 
-/** Changes the end of the lease, for its holder. */
-export const renew = (lease: TaskLease, until: number): Transition =>
-  heldBy(
-    lease,
-    unlessFinal((task) => ({ ...task, lease: { ...lease, until } })),
-  )
-
 /**
  * Gives a task to another process. Its handler asks its questions again, except for those that were answered while no process ran the
  * task: a client answers a question once. Until then the others stay open, so that clients do not withdraw them. Undefined if `given` lacks an
@@ -95,7 +91,7 @@ export const renew = (lease: TaskLease, until: number): Transition =>
  */
 export const takeOver = (holder: string, until: number, given: Pick<TaskJournal, 'asked' | 'answers'>): Transition =>
   unlessFinal((task) => {
-    const { journal, received, lease } = task
+    const { journal, received, lease, runs } = task
     if (Object.keys(received).some((name) => !Object.hasOwn(given.answers, name))) return undefined
     const questions = Object.fromEntries(Object.entries(task.questions).filter(([name]) => !Object.hasOwn(given.answers, name)))
     return {
@@ -105,5 +101,6 @@ export const takeOver = (holder: string, until: number, given: Pick<TaskJournal,
       received: {},
       journal: { ...journal, asked: { ...journal.asked, ...given.asked }, answers: { ...journal.answers, ...given.answers } },
       lease: { holder, epoch: lease.epoch + 1, until },
+      runs: lease.until === HANDED_OVER ? runs : runs + 1,
     }
   })

@@ -2,7 +2,7 @@
 
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { expiryOf, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import { expiryOf, isSameLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import { memorySize } from './memory-size.ts'
@@ -50,6 +50,7 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
     else used.set(account, { tasks: count, bytes: own.bytes + change })
   }
   const keyOf = (owner: string, taskId: string): string => `${taskId} ${owner}`
+  const read = async (owner: string, taskId: string): Promise<TaskRecord | undefined> => tasks.get(keyOf(owner, taskId))
   return {
     isShared: false,
     create: async (task, { perAccount, total }) => {
@@ -59,13 +60,22 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       tasks.set(keyOf(task.owner, task.taskId), task)
       return undefined
     },
-    read: async (owner, taskId) => tasks.get(keyOf(owner, taskId)),
+    read,
+    head: read,
     replace: async (task) => {
       const key = keyOf(task.owner, task.taskId)
       const before = tasks.get(key)
       if (before?.edition !== task.edition - 1) return false
-      grow(before, task)
-      tasks.set(key, task)
+      const after = isSameLease(before.lease, task.lease) ? { ...task, lease: before.lease } : task
+      grow(before, after)
+      tasks.set(key, after)
+      return true
+    },
+    renew: async (owner, taskId, lease) => {
+      const key = keyOf(owner, taskId)
+      const task = tasks.get(key)
+      if (!task || isFinal(task) || !isSameLease(task.lease, lease)) return false
+      tasks.set(key, { ...task, lease })
       return true
     },
     remove: async (owner, taskId) => {

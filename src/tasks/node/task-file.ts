@@ -6,8 +6,7 @@ import { isObject } from '../../base/json.ts'
 import { isGone, type ProcessMark, processMark } from '../../files/lock-file.ts'
 import { readPrivate, readPrivateStart, removePrivate, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { TaskHead, TaskLease, TaskRecord } from '../../protocol/interfaces/task-record.ts'
-import { requestedTask } from '../../protocol/model/kept-task.ts'
+import { headOf, isSameLease, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 
 /** The first line of a file: the process that took the task, and the task without its content. The second line is the whole task. */
@@ -36,14 +35,6 @@ export const ownMark = (): TaskFileHead['process'] => ({ ...processMark(), run: 
 /** Whether the process that runs a task is gone for sure. Otherwise its lease decides. */
 export const hasEnded = (mark: TaskFileHead['process']): boolean =>
   isGone(mark) || (mark.pid === process.pid && mark.machine === ownMark().machine && mark.run !== RUN)
-
-/** The head of a task. Of its outcome it keeps only the text of an error that a tool reported. */
-function headOf(task: TaskRecord): TaskHead {
-  const { params: _, caller: __, questions: ___, received: ____, journal: _____, outcome, ...head } = task
-  if (!outcome || !('result' in outcome) || outcome.result.isError !== true) return head
-  const { statusMessage: text } = requestedTask(task)
-  return { ...head, outcome: { result: { isError: true, content: [{ type: 'text', text }] } } }
-}
 
 /** The content of a task's file. */
 export function bytesOf(task: TaskRecord, mark: TaskFileHead['process']): Uint8Array {
@@ -98,8 +89,7 @@ const leaseFileOf = (file: string): string => `${file}.lease`
 async function withNewestLease<Task extends TaskHead>(file: string, task: Task): Promise<Task> {
   if (isFinal(task)) return task
   const lease = await readLease(leaseFileOf(file)).catch(() => undefined)
-  const isSame = lease?.holder === task.lease.holder && lease.epoch === task.lease.epoch && typeof lease.until === 'number'
-  return isSame ? { ...task, lease } : task
+  return lease && isSameLease(lease, task.lease) && typeof lease.until === 'number' ? { ...task, lease } : task
 }
 
 async function readLease(file: string): Promise<TaskLease | undefined> {

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto'
 import { rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Turns } from '../../base/turns.ts'
+import { watchValue } from '../../base/watch-value.ts'
 import { withLockFile } from '../../files/lock-file.ts'
 import { codeOf, privateFolder, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { expiryOf, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
+import { expiryOf, isSameLease, type TaskHead, type TaskLease, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { CreateRefusal, TaskCaps, TaskStore } from '../../protocol/interfaces/task-store.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
 import type { FileTaskStoreLimits } from '../file-task-store.ts'
@@ -19,9 +20,6 @@ import { bytesOf, hasEnded, ownMark, readHead, readTask, removeLease, writeLease
 const CREATE_ATTEMPTS = 10
 
 const LOCK_LIMITS = { lockTimeoutMs: 15_000, lockStaleMs: 5000 }
-
-/** How often to look for changes by other processes. */
-const WATCH_MS = 250
 
 /** Temporary files of a process that was killed. A running process needs them for moments. */
 const TEMPORARY_MS = 60_000
@@ -75,16 +73,18 @@ export class TaskFiles implements TaskStore {
   }
 
   async renew(owner: string, taskId: string, lease: TaskLease): Promise<boolean> {
+    if (!TASK_ID.test(taskId)) return false
     const file = this.#fileOf(owner, taskId)
     return this.#locked(file, async () => {
       const { head } = (await readHead(file)) ?? {}
-      if (!head || isFinal(head) || head.lease.holder !== lease.holder || head.lease.epoch !== lease.epoch) return false
+      if (!head || isFinal(head) || !isSameLease(head.lease, lease)) return false
       await writeLease(file, lease)
       return true
     })
   }
 
   async remove(owner: string, taskId: string): Promise<void> {
+    if (!TASK_ID.test(taskId)) return
     const file = this.#fileOf(owner, taskId)
     await this.#locked(file, async () => {
       await removeLease(file)
@@ -111,17 +111,7 @@ export class TaskFiles implements TaskStore {
   /** Looks at the file now and then: notices of file systems are not reliable everywhere. */
   watch(owner: string, taskId: string, listener: () => void): () => void {
     const file = this.#fileOf(owner, taskId)
-    let last: string | undefined
-    const timer = setInterval(() => {
-      void stampOf(file).then((stamp) => {
-        if (last !== undefined && stamp !== last) listener()
-        last = stamp
-      })
-    }, WATCH_MS).unref()
-    void stampOf(file).then((stamp) => {
-      last ??= stamp
-    })
-    return () => clearInterval(timer)
+    return watchValue(() => stampOf(file), listener)
   }
 
   /** Writes the file of a task. Throws ERR_LIMIT if there is no room for it. */

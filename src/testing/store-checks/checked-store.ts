@@ -50,6 +50,9 @@ const READ: Members = {
   next: TEXT_OR_NOTHING.fits,
 }
 
+const HEAD: Members = { taskId: isText, owner: isText, account: isText, edition: isCount, status: isText, lease: isObject }
+const HEADS = form(`a list of objects with ${Object.keys(HEAD).join(', ')}`, isListOf(has(HEAD)))
+
 const FORMS: Readonly<Record<string, Readonly<Record<string, Form | undefined>>>> = {
   sessions: {
     create: undefined,
@@ -111,13 +114,25 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, Form | undefined>>>
     put: undefined,
     forget: undefined,
   },
+  tasks: {
+    create: oneOf(['account-full', 'store-full', 'undefined'], {}, () => false),
+    read: oneOf(['undefined'], { ...HEAD, params: isObject, journal: isObject }),
+    head: oneOf(['undefined'], HEAD),
+    replace: FLAG,
+    renew: FLAG,
+    remove: undefined,
+    list: HEADS,
+    neglected: HEADS,
+  },
 }
 
 const MAX_SHOWN = 200
 
 /** The same store. A method that is missing, or resolves with something else than `SharedStore` says, is an error that names it. */
 export function checkedStore(store: SharedStore): SharedStore {
-  const parts = new Map(Object.entries(FORMS).map(([name, forms]) => [name, checkedPart(name, Reflect.get(store, name) as object, forms)]))
+  // A store need not have tasks.
+  const present = Object.entries(FORMS).filter(([name]) => isObject(Reflect.get(store, name)))
+  const parts = new Map(present.map(([name, forms]) => [name, checkedPart(name, Reflect.get(store, name) as object, forms)]))
   return passing(store, (name) => parts.get(name))
 }
 

@@ -1,9 +1,9 @@
-/** The rules of tasks that replicas share. `checkTaskStore` has the others. */
+/** The rules of tasks: those of every store of tasks, and those of tasks that replicas share. */
 
 import { randomId } from '../../base/bytes.ts'
 import type { TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import type { TaskStore } from '../../protocol/interfaces/task-store.ts'
-import { sampleTask } from '../check-task-store.ts'
+import { sampleTask, TASK_RULES } from '../check-task-store.ts'
 import { expectEqual, expectTrue, pause, type StoreCheck } from './expect.ts'
 
 const CAPS = { perAccount: 10, total: 1000 }
@@ -56,4 +56,18 @@ async function newsOf(tasks: TaskStore, { owner, taskId }: TaskRecord): Promise<
   await Promise.race([told, late]).finally(() => stop?.())
 }
 
-export const taskChecks: StoreCheck[] = [sharesTasks]
+/** A rule of every store of tasks, in a store that other checks use, too. */
+const alone =
+  (rule: (tasks: TaskStore) => Promise<void>): StoreCheck =>
+  async (open) => {
+    const { tasks } = await open()
+    if (!tasks) return
+    const { owner } = sampleTask('')
+    try {
+      await rule(tasks)
+    } finally {
+      for (const { taskId, account } of await tasks.list(owner)) await tasks.remove(owner, taskId, account)
+    }
+  }
+
+export const taskChecks: StoreCheck[] = [...TASK_RULES.map(alone), sharesTasks]
