@@ -27,7 +27,7 @@ import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
 import { type AuthenticatedCaller, countProxies, type HttpOptions, httpLimits, type Refused } from './options.ts'
-import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { about, DRAINING, DRAINING_REPLICA, INTERNAL, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
@@ -222,7 +222,7 @@ export class Endpoint {
   #fail(reply: HttpReply, error: unknown): void {
     reportError('portico: an HTTP request failed:', error)
     try {
-      this.#refuse(reply, refuse(500, 'Internal error'))
+      this.#refuse(reply, INTERNAL)
     } catch {
       // The response has begun.
     }

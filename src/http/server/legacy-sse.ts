@@ -13,6 +13,7 @@ import type { InFlight } from './limits/in-flight.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import { about, busy, DRAINING_REPLICA, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
+import { NOT_FOUND } from './session/check-request.ts'
 import type { HttpPost } from './stateless.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from './streams/open-streams.ts'
 import { PlainStream } from './streams/plain-stream.ts'
@@ -51,8 +52,6 @@ export interface LegacyRelay {
   /** Sends a message, and answers the POST with what the other replica says. Until then its body counts. */
   pass(id: string, message: Incoming, post: Pick<HttpPost, 'reply' | 'principal' | 'access' | 'body'>): void
 }
-
-const NOT_FOUND = refuse(404, 'Session not found')
 
 export class LegacySse {
   /** Set if there are other replicas. */
@@ -102,7 +101,7 @@ export class LegacySse {
   receive(message: Incoming, post: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
     const id = /[?&]sessionId=([\w.-]+)/.exec(post.request.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must contain the sessionId from the endpoint event')
-    if (this.shared && !this.#sessions.has(id)) return void this.shared.relay.pass(id, message, post)
+    if (this.shared && !this.has(id)) return void this.shared.relay.pass(id, message, post)
     const { reply } = post
     const accept = (): void => {
       if (!reply.isGone) reply.send(202, {})
@@ -110,8 +109,13 @@ export class LegacySse {
     return this.#take(id, message, post, accept, (refusal) => this.#options.refuse(reply, refusal))
   }
 
+  /** Whether the stream of this session is here. */
+  has(id: string): boolean {
+    return this.#sessions.has(id)
+  }
+
   /**
-   * Takes a message that another replica has received.
+   * Takes a message that another replica has received, or another endpoint of this one.
    *
    * @param onRefused gets a refusal that was found out later
    */

@@ -6,7 +6,7 @@ import type { SharedServices } from '../../../protocol/interfaces/replaceable-se
 import { BatchedRates } from '../../../store/batched-rates.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
-import { type Refusal, refuse } from '../refusal.ts'
+import { INTERNAL, type Refusal } from '../refusal.ts'
 import { FaultReports } from '../shared/fault-reports.ts'
 import { storeRefusal, UNUSABLE } from '../shared/store-refusal.ts'
 import type { HttpPost } from '../stateless.ts'
@@ -131,7 +131,7 @@ export class SharedLimits {
   #storeFault(error: unknown): Refusal {
     const refusal = storeRefusal(error)
     if (!refusal || refusal === UNUSABLE) this.#faults.report(error)
-    return refusal ?? refuse(500, 'Internal error')
+    return refusal ?? INTERNAL
   }
 
   #renewLater(): void {

@@ -6,7 +6,6 @@ import type { Change } from '../../../protocol/interfaces/replaceable-services.t
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import { Patience } from './patience.ts'
 import { type Producer, producerOf } from './producer.ts'
-import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { logTopics, READY, readMember, resourceTopics } from './session-topics.ts'
 import type { StandingEvent } from './standing-stream.ts'
@@ -107,9 +106,9 @@ export class Announcements {
   }
 
   async #broadcast(change: Change): Promise<void> {
-    const { replica } = this.#services.store
+    const { messages } = this.#producer
     try {
-      await this.#untilHeard(() => replica.broadcast(JSON.stringify({ kind: 'change', change } satisfies ReplicaNotice)))
+      await this.#untilHeard(() => messages.broadcast({ kind: 'change', change }))
     } catch (error) {
       this.#services.report(error)
     }

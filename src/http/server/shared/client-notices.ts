@@ -1,7 +1,7 @@
 /** Messages of a client that get no answer: answers to questions, and notifications about requests that any replica may run. */
 
 import type { NotificationMessage, Params, SingleMessage } from '../../../jsonrpc/message.ts'
-import { errorJson, notificationJson, resultJson } from '../../../jsonrpc/write.ts'
+import { errorJson, resultJson } from '../../../jsonrpc/write.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { isProgressToken } from '../../../protocol/model/progress.ts'
 import { SILENT } from '../session/check-request.ts'
@@ -49,13 +49,13 @@ export class ClientNotices {
     const { sid, record } = session
     const { method, params } = message
     // Other replicas get only what they need: a client may send megabytes, and each replica would get them.
-    const noticeOf = (needed: Params): string =>
-      JSON.stringify({ kind: 'notice', sid, json: notificationJson(method, needed) } satisfies ReplicaNotice)
+    const noticeOf = (needed: Params): ReplicaNotice => ({ kind: 'notice', sid, method, params: needed })
     switch (method) {
       case 'notifications/cancelled': {
         const id = params?.requestId
         if (typeof id !== 'string' && typeof id !== 'number') return
-        const { replica, sessions } = this.#services.store
+        const { store, messages } = this.#services
+        const { replica, sessions } = store
         const name = callName(id)
         // In the store first: the replica may have died, or never read the message.
         const runner = await sessions.cancel(sid, name).catch((error: Error) => {
@@ -66,7 +66,7 @@ export class ClientNotices {
         })
         if (runner === undefined || runner === replica.id) this.#calls.notice(sid, message)
         const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
-        if (runner !== undefined && runner !== replica.id) await replica.send(runner, noticeOf({ requestId: id, ...reason }))
+        if (runner !== undefined && runner !== replica.id) await messages.send(runner, noticeOf({ requestId: id, ...reason }))
         return
       }
       case 'notifications/initialized':
@@ -74,12 +74,12 @@ export class ClientNotices {
           state.isReady = true
         })
         this.#calls.notice(sid, message)
-        return this.#services.store.replica.broadcast(noticeOf({}))
+        return this.#services.messages.broadcast(noticeOf({}))
       case 'notifications/progress': {
         this.#calls.notice(sid, message)
         const { progressToken } = params ?? {}
         if (!isProgressToken(progressToken) || String(progressToken).length > MAX_TOKEN_CHARS) return
-        return this.#services.store.replica.broadcast(noticeOf({ progressToken }))
+        return this.#services.messages.broadcast(noticeOf({ progressToken }))
       }
       default: {
         const shared = {

@@ -3,9 +3,14 @@
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { Announcements } from './announcements.ts'
+import { LegacyPosts } from './legacy-posts.ts'
+import { ReplicaMessages } from './replica-messages.ts'
 import type { Tails } from './tails.ts'
 
 export interface Producer {
+  readonly messages: ReplicaMessages
+  /** The POSTs of the oldest transport. */
+  readonly legacy: LegacyPosts
   /** The next number of a batch. Each is higher than all before, also those of an earlier endpoint. */
   nextBatch(): number
   /** The end of the last append to the standing stream of each session. */
@@ -28,7 +33,10 @@ export function producerOf(store: SharedStore): Producer {
   let producer = producers.get(store)
   if (!producer) {
     let batches = 0
+    const messages = new ReplicaMessages(store.replica)
     producer = {
+      messages,
+      legacy: new LegacyPosts(store.replica, messages),
       nextBatch: () => ++batches,
       last: new Map(),
       behind: new Set(),

@@ -3,10 +3,9 @@
 import { randomFraction } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import { notices } from '../../../base/notices.ts'
-import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { leaveReplica } from '../../../store/leave-replica.ts'
-import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
@@ -17,7 +16,7 @@ import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HealthCheck } from '../operations/health.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, DRAINING_REPLICA, type Refusal, refuse } from '../refusal.ts'
+import { about, DRAINING_REPLICA, INTERNAL, type Refusal } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { checkBatch, checkSessionHeaders, checkSessionVersion, checkShape, NO_EVENTS, NO_SESSION_ID } from '../session/check-request.ts'
 import type { SessionEndpoint } from '../session/session-endpoint.ts'
@@ -34,6 +33,7 @@ import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
 import { callNames } from './open-call.ts'
 import { producerOf } from './producer.ts'
+import type { ReplicaListener, StoreHint } from './replica-messages.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { RunningCalls } from './running-calls.ts'
@@ -71,7 +71,7 @@ const LOST_RETRY_LEASES = 2
 /** How often to look for replicas that have ended, at least. */
 const LOOK_MS = 1000
 
-export class SharedSessions implements SessionEndpoint {
+export class SharedSessions implements SessionEndpoint, ReplicaListener {
   readonly methods = 'POST, GET, DELETE'
   readonly #options: SharedSessionsOptions
   readonly #services: ReplicaServices
@@ -99,7 +99,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#options = options
     this.#store = store
     this.#faults = new FaultReports(clock)
-    const { nextBatch, endpoints } = producerOf(store)
+    const { nextBatch, endpoints, messages } = producerOf(store)
     endpoints.add(this)
     const tails = new Tails(store, open, (error) => this.#report(error))
     const bounds = boundsOf(limits)
@@ -116,6 +116,7 @@ export class SharedSessions implements SessionEndpoint {
       standing: new StandingStreams({ store, bounds, nextBatch, tails }),
       lateEnds: new LateEnds({ store, bounds, nextBatch, tails }),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
+      messages,
       nextBatch,
       report: (error) => this.#report(error),
     }
@@ -132,7 +133,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#dead = new DeadReplicas(this.#services, this.#calls, (counts) => options.onTakenOver(counts))
     const stop = service.onAnnouncement?.((announcement) => this.#announcements.hear(announcement))
     if (stop) this.#stopListening.push(stop)
-    this.#stopListening.push(store.replica.listen((message) => this.#onMessage(message)))
+    this.#stopListening.push(messages.listen(this))
     this.#join()
     this.#tend()
   }
@@ -276,7 +277,7 @@ export class SharedSessions implements SessionEndpoint {
     const { replica } = this.#store
     try {
       await leaveReplica(replica)
-      await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
+      await this.#services.messages.broadcast({ kind: 'left' })
     } catch {
       // A store that cannot be reached: others take over when the lease ends.
     }
@@ -288,7 +289,7 @@ export class SharedSessions implements SessionEndpoint {
       .catch((error: unknown) => {
         const known = storeRefusal(error)
         if (!known || known === UNUSABLE) this.#report(error)
-        return known ?? refuse(500, 'Internal error')
+        return known ?? INTERNAL
       })
       .then((refusal) => {
         this.#asked.delete(asked)
@@ -333,7 +334,7 @@ export class SharedSessions implements SessionEndpoint {
     await this.#entries.forget(sid, session.record)
     this.#options.service.onSessionEnd?.(session.record.state)
     this.#close(sid)
-    await this.#store.replica.broadcast(JSON.stringify({ kind: 'end', sid } satisfies ReplicaNotice))
+    await this.#services.messages.broadcast({ kind: 'end', sid })
     if (!reply.isGone) reply.send(204, {})
     return undefined
   }
@@ -343,33 +344,35 @@ export class SharedSessions implements SessionEndpoint {
     this.#services.tails.endSession(sid)
   }
 
-  #onMessage(message: StoreMessage): void {
+  hear(hint: StoreHint): void {
     const { tails } = this.#services
-    switch (message.kind) {
+    switch (hint.kind) {
       case 'wake':
-        return tails.wake(message.sid, message.stream)
+        return tails.wake(hint.sid, hint.stream)
       case 'superseded':
-        tails.supersede(message.sid, message.stream, message.reader)
-        return this.#calls.disconnect(message.sid, message.stream)
+        tails.supersede(hint.sid, hint.stream, hint.reader)
+        return this.#calls.disconnect(hint.sid, hint.stream)
       case 'answered':
-        return this.#calls.takeAnswer(message.sid, message.stream, message.question, message.json)
-      case 'message':
-        return this.#onNotice(JSON.parse(message.json) as ReplicaNotice)
+        return this.#calls.takeAnswer(hint.sid, hint.stream, hint.question, hint.json)
       case 'missed':
         this.#options.service.onMissedChanges?.()
         return this.#lookAgain()
       case 'lost':
-        return this.#onLost(message.reason)
+        return this.#onLost(hint.reason)
     }
   }
 
-  #onNotice(notice: ReplicaNotice): void {
-    if (notice.kind === 'end') return this.#close(notice.sid)
-    if (notice.kind === 'change') return this.#options.service.onRemoteChange?.(notice.change)
-    if (notice.kind === 'left') return void this.#dead.look().catch((error: unknown) => this.#report(error))
-    if (notice.kind !== 'notice') return
-    const { method, params } = JSON.parse(notice.json) as NotificationMessage
-    this.#calls.notice(notice.sid, { kind: 'notification', method, params } as NotificationMessage)
+  take(notice: ReplicaNotice): void {
+    switch (notice.kind) {
+      case 'end':
+        return this.#close(notice.sid)
+      case 'change':
+        return this.#options.service.onRemoteChange?.(notice.change)
+      case 'left':
+        return void this.#dead.look().catch((error: unknown) => this.#report(error))
+      case 'notice':
+        return this.#calls.notice(notice.sid, { kind: 'notification', method: notice.method, params: notice.params })
+    }
   }
 
   /** Others may continue what this replica ran, so it must not write any more. */

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest'
 import type { Change } from '../../../../src/protocol/interfaces/replaceable-services.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { storeBus } from '../../../../src/store/store-bus.ts'
-import { callTool, gate, openSession, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import { type EventReader, type HttpAnswer, http, httpStream } from '../../../support/http-requests.ts'
+import { callTool, gate, initializeMessage, openSession, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
@@ -15,6 +17,16 @@ const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['Redis', storesInRedis(server, 10_000)],
 ]
 const WORK = { ...callTool('work', {}, WATCHED), id: 7 }
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
+
+/** A session of 2024-11-05 whose stream is at one address. `post` sends a message to any other. */
+async function legacyAt(
+  url: string | undefined,
+): Promise<{ stream: EventReader; post(at: string | undefined, body: Message): Promise<HttpAnswer> }> {
+  const stream = await httpStream(new URL('sse', url).href, { method: 'GET', isBare: true, headers: { accept: 'text/event-stream' } })
+  const path = String((await stream.next())?.data)
+  return { stream, post: (at, body) => http(new URL(path, at).href, { body }) }
+}
 
 describe.each(STORES)('with a store in %s', (_name, storesOf) => {
   /** Two endpoints of one replica, and one endpoint of another replica. */
@@ -74,6 +86,40 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     const lastEventId = stream.events.filter(({ data }) => data).at(-1)?.id
     const resumed = await sessionAt(urls[2] as string, session.id, session.headers).listen(lastEventId)
     expect((await resumed.messages()).at(-1)).toMatchObject({ id: 7, result: { content: [{ text: 'done at 2' }] } })
+  })
+
+  test('a POST of 2024-11-05 reaches the endpoint that has its stream, wherever it arrives', async () => {
+    const { urls, handlers } = await served(false)
+    for (const [at, url] of urls.entries()) {
+      const { stream, post } = await legacyAt(url)
+      expect((await post(url, initializeMessage('2024-11-05'))).status).toBe(202)
+      expect(await stream.message()).toMatchObject({ id: 0 })
+      for (const [id, other] of urls.entries()) {
+        expect([at, id, (await post(other, { ...PING, id })).status]).toEqual([at, id, 202])
+        expect(await stream.message()).toEqual({ jsonrpc: '2.0', id, result: {} })
+      }
+      stream.destroy()
+      await until(() => handlers[at]?.counts.legacySessions === 0)
+      for (const other of urls) expect((await post(other, PING)).status).toBe(404)
+    }
+    expect(handlers.map(({ counts }) => counts.bodyBytes)).toEqual([0, 0, 0])
+  })
+
+  test('POSTs that two endpoints pass on at once get their own answers', async () => {
+    const { urls, handlers, store } = await served(false)
+    const [good, gone] = await Promise.all([legacyAt(urls[2]), legacyAt(urls[2])])
+    gone.stream.destroy()
+    await until(() => handlers[2]?.counts.legacySessions === 1)
+    const { send } = store.replica
+    const both = gate()
+    let passed = 0
+    store.replica.send = async (...args) => {
+      if (++passed === 2) both.open()
+      await both.opened
+      return send.apply(store.replica, args)
+    }
+    const answers = await Promise.all([good.post(urls[0], PING), gone.post(urls[1], PING)])
+    expect(answers.map(({ status }) => status)).toEqual([202, 404])
   })
 
   test('a bus of the store hears of changes again after the last endpoint has closed', async () => {
