@@ -133,12 +133,12 @@ export class RunningCalls {
   }
 
   /**
-   * What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. Returns whether the
-   * store could be asked about everything.
+   * What messages may have failed to say: answers to questions, cancellations, that the client is ready, and that another replica has taken
+   * over. Returns whether the store could be asked about everything.
    */
   async lookAgain(): Promise<boolean> {
-    const hasHeard = await this.#findAnswers()
-    return (await this.#findCancelled()) && hasHeard
+    const heard = [await this.#findAnswers(), await this.#findCancelled(), await this.#findReady()]
+    return heard.every(Boolean)
   }
 
   /** A call that began since the last look waits for the next one: most calls are over by then, and cost nothing. */
@@ -158,6 +158,18 @@ export class RunningCalls {
       for (const name of await store.sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
     }
     return askEach(bySession, ask, report)
+  }
+
+  /** Calls may wait until their client is ready. */
+  #findReady(): Promise<boolean> {
+    const { store, report } = this.#options.services
+    const waiting = new Set([...this.#calls].filter(({ isReady }) => !isReady).map(({ sid }) => sid))
+    const ask = async (sid: string): Promise<void> => {
+      const entered = await store.sessions.enter(sid, undefined, 0)
+      const isReady = typeof entered !== 'string' && (JSON.parse(entered.record) as SessionRecord).state.isReady
+      if (isReady) this.notice(sid, { kind: 'notification', method: 'notifications/initialized', params: undefined })
+    }
+    return askEach(waiting, ask, report)
   }
 
   #findAnswers(): Promise<boolean> {

@@ -70,6 +70,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   readonly #hadLease: boolean
   #isLost = false
   #isCancelled = false
+  /** Whether the client has finished the handshake, as far as this replica knows. */
+  #isReady: boolean
   #hasLeft = false
   #body: BodyMemory | undefined
 
@@ -81,6 +83,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.stream = before?.stream ?? randomId()
     this.account = session.sid
     this.state = state
+    this.#isReady = state.isReady
     this.eventName = eventName
     this.names = callNames(message)
     this.usage = usage
@@ -117,6 +120,11 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#isFenced = true
     this.#isLost = true
     return this.lostJson
+  }
+
+  /** False: a question of this call waits until the client is ready. */
+  get isReady(): boolean {
+    return this.#isReady
   }
 
   /** The stream, once the answer has become one. */
@@ -159,6 +167,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   /** Passes on a notification of the client that is about this request. */
   notice(message: Incoming): void {
+    if (message.kind === 'notification' && message.method === 'notifications/initialized') this.#isReady = true
     if (this.names.includes(cancelledIn(message) ?? '')) this.#isCancelled = true
     this.#channel.receive(message, SILENT)
   }
