@@ -34,6 +34,23 @@ export class ReplicaMessages {
     }
   }
 
+  /** Tells the endpoints of one replica. What it is about is in the store, so a message that cannot be sent is only reported. */
+  async hint(replica: string, notice: ReplicaNotice, report: (error: unknown) => void): Promise<void> {
+    if (replica === this.#replica.id) this.hintHere(notice)
+    else await this.send(replica, notice).catch(report)
+  }
+
+  /** The same for the endpoints of all replicas. */
+  async hintAll(notice: ReplicaNotice, report: (error: unknown) => void): Promise<void> {
+    this.hintHere(notice)
+    await this.broadcast(notice).catch(report)
+  }
+
+  /** The same for the endpoints of this process, those that use this store. */
+  hintHere(notice: ReplicaNotice): void {
+    this.#tell((listener) => listener.take(notice, 0))
+  }
+
   /** Returns false if the replica is gone. */
   send(replica: string, notice: ReplicaNotice): Promise<boolean> {
     return this.#replica.send(replica, JSON.stringify(notice))

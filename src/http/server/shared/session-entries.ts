@@ -146,16 +146,16 @@ export class SessionEntries {
       after = await changeRecord(this.#store, this.#options.clock, session, apply)
     } catch (error) {
       // If only the reply was lost, the change may have been made.
-      if (!isUnheard(error)) await this.#leaveTopics(session, [wanted]).catch(this.#options.report)
+      if (!isUnheard(error)) await this.#leaveFormer(session, [wanted]).catch(this.#options.report)
       throw error
     }
     // Another request may have changed the record, too.
     await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
-    await this.#leaveTopics(session, [before, wanted])
+    await this.#leaveFormer(session, [before, wanted])
   }
 
   /** Leaves the topics of former records. Another replica may have added the session to one of them since, with a newer record. */
-  async #leaveTopics(session: ReadSession, formers: SessionRecord[]): Promise<void> {
+  async #leaveFormer(session: ReadSession, formers: SessionRecord[]): Promise<void> {
     const { topics, sessions } = this.#store
     const { sid, record, revision } = session
     let left = 0
@@ -206,9 +206,15 @@ export class SessionEntries {
     }
   }
 
+  /** Forgets a session that its client never used. */
   async forget(sid: string, record: SessionRecord): Promise<undefined> {
     await this.#store.sessions.end(sid)
-    await removeTopics(this.#store.topics, sid, record)
+    await this.leaveTopics(sid, record)
+  }
+
+  /** The session has ended. Its topics name it until they expire if they cannot be left now. */
+  async leaveTopics(sid: string, record: SessionRecord): Promise<void> {
+    await removeTopics(this.#store.topics, sid, record).catch(this.#options.report)
   }
 
   /** False: the store could not be reached for each session. The next call of `keep` tries again. */

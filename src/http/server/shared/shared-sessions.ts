@@ -330,18 +330,14 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
   async #end(id: string, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
     const session = await this.#entries.enter(id, principal)
     if ('status' in session) return session
-    const { sid } = session
-    await this.#entries.forget(sid, session.record)
-    this.#options.service.onSessionEnd?.(session.record.state)
-    this.#close(sid)
-    await this.#services.messages.broadcast({ kind: 'end', sid })
+    const { sid, record } = session
+    const { messages, report } = this.#services
+    await this.#store.sessions.end(sid)
+    // From here on the store must not fail the request: its repetition would find no session.
+    await Promise.all([messages.hintAll({ kind: 'end', sid }, report), this.#entries.leaveTopics(sid, record)])
+    this.#options.service.onSessionEnd?.(record.state)
     if (!reply.isGone) reply.send(204, {})
     return undefined
-  }
-
-  #close(sid: string): void {
-    this.#calls.endSession(sid, 'The client ended the session')
-    this.#services.tails.endSession(sid)
   }
 
   hear(hint: StoreHint): void {
@@ -365,7 +361,8 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
   take(notice: ReplicaNotice): void {
     switch (notice.kind) {
       case 'end':
-        return this.#close(notice.sid)
+        this.#calls.endSession(notice.sid, 'The client ended the session')
+        return this.#services.tails.endSession(notice.sid)
       case 'change':
         return this.#options.service.onRemoteChange?.(notice.change)
       case 'left':

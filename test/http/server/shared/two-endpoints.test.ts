@@ -1,11 +1,22 @@
 /** Two endpoints of one process that use one store: to the store they are one replica. */
 
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Change } from '../../../../src/protocol/interfaces/replaceable-services.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { storeBus } from '../../../../src/store/store-bus.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../../../support/http-requests.ts'
-import { callTool, gate, initializeMessage, openSession, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import {
+  callTool,
+  gate,
+  type HttpSession,
+  initializeMessage,
+  openSession,
+  sessionAt,
+  testServer,
+  until,
+  WATCHED,
+} from '../../../support/http-service.ts'
 import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
@@ -86,6 +97,44 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     const lastEventId = stream.events.filter(({ data }) => data).at(-1)?.id
     const resumed = await sessionAt(urls[2] as string, session.id, session.headers).listen(lastEventId)
     expect((await resumed.messages()).at(-1)).toMatchObject({ id: 7, result: { content: [{ text: 'done at 2' }] } })
+  })
+
+  test('what a client says at one endpoint reaches its calls at the other, without a look into the store', async () => {
+    const [store] = (await storesOf(1)) as [SharedStore]
+    Object.defineProperty(store.replica, 'leaseMs', { value: 600_000 })
+    const aborted: string[] = []
+    const { urls } = await serveReplicas(
+      () => {
+        const own = testServer()
+        own.tool('work', {}, async (_args, ctx) => {
+          await ctx.progress(1)
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+          aborted.push(String(ctx.signal.reason))
+        })
+        own.tool('ask', {}, async (_args, ctx) => {
+          await ctx.progress(1)
+          return (await ctx.elicit('name', 'Your name?', z.object({ name: z.string() }))).name
+        })
+        return own
+      },
+      { count: 2, stores: [store, store] },
+    )
+    const begun = await http(urls[0] as string, { body: initializeMessage('2025-11-25', { elicitation: {} }) })
+    const headers = { 'mcp-session-id': String(begun.headers['mcp-session-id']), 'mcp-protocol-version': '2025-11-25' }
+    const [here, other] = urls.map((url) => sessionAt(url, headers['mcp-session-id'], headers)) as [HttpSession, HttpSession]
+    const asking = await here.askStream({ ...callTool('ask', {}, WATCHED), id: 1 })
+    await asking.message()
+    await other.post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect(await asking.message()).toMatchObject({ method: 'elicitation/create' })
+    const working = [2, 3].map((id) => here.askStream({ ...callTool('work', {}, WATCHED), id }))
+    const streams = await Promise.all(working)
+    for (const stream of streams) await stream.message()
+    await other.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2, reason: 'enough' } })
+    await until(() => aborted.length === 1)
+    expect((await other.end()).status).toBe(204)
+    await until(() => aborted.length === 2)
+    expect(aborted).toEqual([expect.stringContaining('enough'), expect.stringContaining('The client ended the session')])
+    for (const stream of [asking, ...streams]) await stream.ended
   })
 
   test('a POST of 2024-11-05 reaches the endpoint that has its stream, wherever it arrives', async () => {
