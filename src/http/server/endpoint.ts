@@ -114,8 +114,9 @@ export class Endpoint {
     this.#stateless.valuesOf = (usage) => values.of(usage)
     this.#options.auth?.shareWith?.(store.counters)
     this.#service.shareWith?.(servicesOf(store))
-    this.#sharedLimits = new SharedLimits(store, this.limits, this.#clock)
-    if (this.#authentication) this.#authentication.failures = this.#sharedLimits.failedLogins
+    const sharedLimits = new SharedLimits(store, this.limits, this.#clock)
+    this.#sharedLimits = sharedLimits
+    if (this.#authentication) this.#authentication.failures = sharedLimits.failedLogins
     this.checks.set('store', () => {
       const reason = store.health()
       if (reason === undefined) return undefined
@@ -132,12 +133,13 @@ export class Endpoint {
       clock: this.#clock,
       usageOf: (principal, address) => this.#usages.of(principal, address),
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
+      hold: (usage) => sharedLimits.hold(usage),
       refuse: (reply, refusal) => this.#refuseLater(reply, refusal),
       onTakenOver: (counts) => this.#operations?.takenOver(counts),
     })
     this.checks.set('keys', this.#replica.checkKeys)
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
-    if (this.#legacySse) this.#legacySse.shared = { relay: this.#replica.relayFor(this.#legacySse), limits: this.#sharedLimits }
+    if (this.#legacySse) this.#legacySse.shared = { relay: this.#replica.relayFor(this.#legacySse), limits: sharedLimits }
     // A session of the oldest transport has the name of its replica, which others must know.
     await store.replica.join().catch(() => {})
   }

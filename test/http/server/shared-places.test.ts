@@ -106,6 +106,18 @@ test('places of a replica that died are free when their time is over, and its ow
   expect(await dead.begin()).toBe(false)
 })
 
+test('what runs without a question holds places, also beyond the limit, and nothing more is let in', async () => {
+  const { all } = replicas(2)
+  const [busy, other] = all as [(typeof all)[0], (typeof all)[0]]
+  for (let i = 0; i < 6; i++) expect(await other.begin()).toBe(true)
+  busy.usage.inFlight = 4
+  await busy.places.hold(busy.usage)
+  expect([await busy.begin(), await other.begin()]).toEqual([false, false])
+  other.usage.inFlight = 3
+  await other.places.renew()
+  expect([await busy.begin(), await busy.begin(), await other.begin()]).toEqual([true, false, false])
+})
+
 test('a caller whose places are damaged does not end those of the others, and is forgotten', async () => {
   const { all, clock, refuse } = replicas(2, { max: 1 })
   const [here, there] = all as [(typeof all)[0], (typeof all)[0]]

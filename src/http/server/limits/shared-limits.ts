@@ -121,6 +121,11 @@ export class SharedLimits {
     }
   }
 
+  /** Counts a request that began at another replica, and runs here from now on. It is not refused. */
+  hold(usage: CallerUsage): void {
+    this.#requests[usage.kind]?.hold(usage).catch(() => {})
+  }
+
   close(): void {
     this.#timer?.cancel()
     // Without the store they are given back when their time is over.

@@ -22,6 +22,9 @@ export interface PlaceKind {
   spare: number
 }
 
+/** Larger than any limit, and exact in every store. */
+const NO_MAX = Number.MAX_SAFE_INTEGER
+
 interface Places {
   /** The last one of this caller that was seen. A usage without anything in it may be replaced by another. */
   usage: CallerUsage
@@ -65,6 +68,12 @@ export class SharedPlaces {
   entered(usage: CallerUsage, requests = 1): void {
     const places = this.#callers.get(usage.key)
     if (places) places.entering -= requests
+  }
+
+  /** Holds places for all that the usage counts, also for what did not ask for one. If the store is away, the next renewal does. */
+  async hold(usage: CallerUsage): Promise<void> {
+    const places = this.#at(usage)
+    while (this.#kind.used(usage) > places.granted) await this.#ask(places)
   }
 
   /** Keeps the places that are in use, and gives back the others. */
@@ -139,9 +148,12 @@ export class SharedPlaces {
   }
 
   async #hold(places: Places): Promise<boolean> {
-    const { max, spare } = this.#kind
+    const { max, spare, used } = this.#kind
+    const running = used(places.usage)
+    // What runs cannot be refused. It began at another replica, or the store was away until the places were void.
+    if (running > places.granted) await this.#counters.hold(this.#name(places.usage.key), this.#holder, running, NO_MAX, this.#ttlMs)
     const need = this.#need(places)
-    const wanted = Math.min(max, need + Math.min(spare, need))
+    const wanted = Math.max(running, Math.min(max, need + Math.min(spare, need)))
     // Places that are given back must not be used meanwhile.
     places.granted = Math.min(places.granted, wanted)
     const sentAt = this.#now()

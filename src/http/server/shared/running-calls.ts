@@ -22,6 +22,8 @@ export interface RunningCallsOptions {
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
   /** Counts the memory of a message. */
   bodyOf(usage: CallerUsage): BodyMemory
+  /** Counts a request of another replica, which runs here from now on, at all replicas. */
+  hold(usage: CallerUsage): void
   /** Changes the state of a session in the store. */
   change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void>
 }
@@ -64,7 +66,7 @@ export class RunningCalls {
     taken: TakenOver,
     { restart }: OpenCall,
   ): Promise<'runAgain' | 'fenced' | 'left' | 'lost' | 'cancelled' | 'had all runs'> {
-    const { services, usageOf, bodyOf } = this.#options
+    const { services, usageOf, bodyOf, hold } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
     const run = Number(taken.journal[RUNS] ?? 1) + 1
@@ -88,6 +90,7 @@ export class RunningCalls {
       await store.sessions.leave(sid, callName(message.id))
       return 'lost'
     }
+    hold(usage)
     const before = { stream, taken, run }
     this.#add(session, message, usage, restart, before).startAgain(before, access, body)
     return 'runAgain'

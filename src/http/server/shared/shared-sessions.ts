@@ -55,6 +55,8 @@ export interface SharedSessionsOptions {
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
   /** Counts the memory of a message. */
   bodyOf(usage: CallerUsage): BodyMemory
+  /** Counts a request of another replica, which runs here from now on, at all replicas. */
+  hold(usage: CallerUsage): void
   /** Sends a refusal that was found out later. */
   refuse(reply: HttpReply, refusal: Refusal): void
   /** Called after the requests of a replica that ended were taken over. */
@@ -126,6 +128,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       services: this.#services,
       usageOf: options.usageOf,
       bodyOf: options.bodyOf,
+      hold: options.hold,
       change: (session, apply, bounds) => this.#entries.change(session, apply, bounds),
     })
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
