@@ -17,6 +17,8 @@ export interface PassedPost {
 export type ReplicaNotice =
   /** A notification of a client, for its requests at the other replica. */
   | { kind: 'notice'; sid: string; method: string; params: Params }
+  /** A client reads the stream of a request, or has left it. Later readers have higher numbers. */
+  | { kind: 'reader'; sid: string; stream: string; reader: number; isThere: boolean }
   /** A session has ended. */
   | { kind: 'end'; sid: string }
   | { kind: 'change'; change: Change }

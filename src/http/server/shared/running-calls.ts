@@ -111,6 +111,11 @@ export class RunningCalls {
     this.#find(sid, stream)?.takeAnswer(question, json)
   }
 
+  /** The client reads the stream of its call, at any replica, or has left it. */
+  attend(sid: string, stream: string, reader: number, isThere: boolean): void {
+    this.#find(sid, stream)?.attend(reader, isThere)
+  }
+
   /** The client reads the stream elsewhere. */
   disconnect(sid: string, stream: string): void {
     this.#find(sid, stream)?.logged?.disconnect()

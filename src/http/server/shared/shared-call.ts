@@ -65,6 +65,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #questions = 0
   #isAnswered = false
   #isUnattended = false
+  /** The newest reader of the stream that this replica knows of. */
+  #reader = 0
   #isFenced = false
   /** Without a lease at the start nothing can be taken over: the store was away, and a request without a stream does not need the lease. */
   readonly #hadLease: boolean
@@ -136,6 +138,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     const outlet = new ReplyOutlet(reply, accepts, this, access, body)
     this.#outlet = outlet
     reply.onGone = () => outlet.abandon()
+    // Since the store was asked.
+    if (reply.isGone) outlet.abandon()
     this.#channel.receive(this.#options.message, outlet)
     // The client gets an id at once, so that it can come back for the answer of another run.
     if (this.journal && this.isPolled && !this.#isAnswered) outlet.onSlow()
@@ -299,14 +303,30 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#options.services.inFlight.abandon(this.usage)
   }
 
+  #onAttended(): void {
+    if (this.#isUnattended) this.#options.services.inFlight.unabandon(this.usage)
+    this.#isUnattended = false
+  }
+
+  /**
+   * A client reads the stream here or at another replica, or has left it.
+   *
+   * @param reader what an earlier reader does makes no difference
+   */
+  attend(reader: number, isThere: boolean): void {
+    if (reader < this.#reader) return
+    this.#reader = reader
+    if (isThere) this.#onAttended()
+    else this.onUnattended()
+  }
+
   onFenced(reason: string, cause?: EndCause): void {
     this.#isFenced = true
     this.abort(reason, cause)
   }
 
   onWritten(): void {
-    if (this.#isUnattended) this.#options.services.inFlight.unabandon(this.usage)
-    this.#isUnattended = false
+    this.#onAttended()
     this.#leave()
     this.#end()
   }

@@ -370,6 +370,8 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
         return this.#options.service.onRemoteChange?.(notice.change)
       case 'left':
         return void this.#dead.look().catch((error: unknown) => this.#report(error))
+      case 'reader':
+        return this.#calls.attend(notice.sid, notice.stream, notice.reader, notice.isThere)
       case 'notice':
         return this.#calls.notice(notice.sid, { kind: 'notification', method: notice.method, params: notice.params })
     }

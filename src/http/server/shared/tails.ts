@@ -23,6 +23,8 @@ export interface TailedStream {
    */
   position: string
   sink: EventSink
+  /** The client has left the stream. */
+  onGone(): void
 }
 
 export class Tails {
@@ -121,6 +123,7 @@ class Tail {
     this.#onOver = onOver
     of.sink.onGone = () => {
       this.#open.remove(of.sink)
+      if (!this.#isOver) of.onGone()
       this.#over()
       void this.#store.streams.detach(of.sid, of.stream, of.reader).catch(() => {})
     }
