@@ -136,6 +136,33 @@ test('a caller whose places are damaged does not end those of the others, and is
   expect(asked).toEqual(['maxInFlightPerPrincipal ada'])
 })
 
+test('callers on a node that is away do not keep the others from being renewed', async () => {
+  const { all, clock, refuse } = replicas(2, { max: 1 })
+  const [here, there] = all as [(typeof all)[0], (typeof all)[0]]
+  const eve = new CallerUsage('principal', 'eve')
+  expect(await here.places.enter(eve)).toBeUndefined()
+  expect(await here.begin()).toBe(true)
+  refuse('eve', 'ERR_STORE_DOWN')
+  clock.now = TTL_MS - 1
+  await here.places.renew()
+  clock.now = TTL_MS + 1
+  expect(await there.begin()).toBe(false)
+})
+
+test('a renewal asks about 64 callers at once, and none begins while one runs', async () => {
+  const { all, slow, release, clock } = replicas(1)
+  const [{ places }] = all as [(typeof all)[0]]
+  for (let i = 0; i < 100; i++) expect(await places.enter(new CallerUsage('principal', `${i}`))).toBeUndefined()
+  slow()
+  clock.asked = 0
+  const renewing = [places.renew(), places.renew()]
+  await Promise.resolve()
+  expect(clock.asked).toBe(64)
+  release()
+  await Promise.all(renewing)
+  expect(clock.asked).toBe(100)
+})
+
 test('callers who come while the store is down are forgotten', async () => {
   const { all, refuse } = replicas(1)
   const [only] = all as [(typeof all)[0]]

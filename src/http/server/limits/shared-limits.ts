@@ -128,8 +128,7 @@ export class SharedLimits {
 
   close(): void {
     this.#timer?.cancel()
-    // Without the store they are given back when their time is over.
-    for (const places of this.#all()) places.close().catch(() => {})
+    for (const places of this.#all()) void places.close()
   }
 
   /** The refusal for a request that needs the store. */
@@ -141,8 +140,7 @@ export class SharedLimits {
 
   #renewLater(): void {
     this.#timer = this.#clock.after(Math.min(this.#leaseMs / 3, RENEW_MS), () => {
-      // While the store is down, requests that need more places are refused.
-      Promise.all(this.#all().map((places) => places.renew())).catch(() => {})
+      for (const places of this.#all()) void places.renew()
       this.#renewLater()
     })
   }

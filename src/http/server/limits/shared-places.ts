@@ -1,9 +1,9 @@
 /** Counts what a caller uses at all replicas together, such as requests in progress. */
 
 import { randomId } from '../../../base/bytes.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { Counters } from '../../../protocol/interfaces/counters.ts'
 import { busy, busyFixed, type Refusal } from '../refusal.ts'
+import { askEach, isAway } from '../shared/ask-each.ts'
 import type { CallerUsage } from './caller-usage.ts'
 
 export interface PlaceKind {
@@ -43,6 +43,7 @@ export class SharedPlaces {
   readonly #now: () => number
   readonly #holder = randomId()
   readonly #callers = new Map<string, Places>()
+  #renewing: Promise<unknown> | undefined
 
   /** @param ttlMs how long places are held without a renewal */
   constructor(kind: PlaceKind, counters: Counters, ttlMs: number, now: () => number) {
@@ -76,23 +77,40 @@ export class SharedPlaces {
     while (this.#kind.used(usage) > places.granted) await this.#ask(places)
   }
 
-  /** Keeps the places that are in use, and gives back the others. */
-  async renew(): Promise<void> {
-    for (const places of this.#callers.values()) {
-      try {
-        await this.#ask(places)
-      } catch (error) {
-        if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') throw error
-        // What the store has of this caller is damaged. The places of the others must not expire.
-      }
-      this.#forgetUnused(places)
-    }
+  /** Keeps the places that are in use, and gives back the others. Does not reject: requests that need the store say what is wrong. */
+  renew(): Promise<unknown> {
+    // For thousands of callers it takes longer than the time until the next one.
+    this.#renewing ??= askEach(
+      this.#callers.values(),
+      (places) => this.#renew(places),
+      () => {},
+    ).finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
   }
 
-  /** Gives all places back. */
+  async #renew(places: Places): Promise<void> {
+    if (!this.#isKnown(places)) return
+    try {
+      await this.#ask(places)
+    } catch (error) {
+      // Places that could not be given back are asked about again, unless what the store has of this caller is damaged.
+      if (isAway(error)) throw error
+    }
+    this.#forgetUnused(places)
+  }
+
+  /** Gives all places back. Does not reject: without the store they are given back when their time is over. */
   async close(): Promise<void> {
+    const keys = [...this.#callers.keys()]
+    this.#callers.clear()
     const { max } = this.#kind
-    await Promise.all([...this.#callers.keys()].map((key) => this.#counters.hold(this.#name(key), this.#holder, 0, max, 1)))
+    await askEach(
+      keys,
+      (key) => this.#counters.hold(this.#name(key), this.#holder, 0, max, 1),
+      () => {},
+    )
   }
 
   #at(usage: CallerUsage): Places {
@@ -106,8 +124,12 @@ export class SharedPlaces {
   }
 
   #forgetUnused(places: Places): void {
-    const { key } = places.usage
-    if (places.granted === 0 && this.#need(places) === 0 && this.#callers.get(key) === places) this.#callers.delete(key)
+    if (places.granted === 0 && this.#need(places) === 0 && this.#isKnown(places)) this.#callers.delete(places.usage.key)
+  }
+
+  /** False once it was forgotten. Another one may have begun for this caller. */
+  #isKnown(places: Places): boolean {
+    return this.#callers.get(places.usage.key) === places
   }
 
   #need({ usage, entering }: Places): number {
