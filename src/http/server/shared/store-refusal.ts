@@ -10,6 +10,9 @@ export const UNUSABLE = refuse(503, 'This replica cannot use the data in the sto
   headers: { 'retry-after': '1' },
 })
 
+/** A value that this replica cannot open, or a command that the store refuses: trying again does not help. */
+export const isUnusable = (error: unknown): boolean => storeRefusal(error) === UNUSABLE
+
 /** Undefined: an error of the server. */
 export function storeRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof McpError)) return undefined

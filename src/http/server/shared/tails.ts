@@ -2,12 +2,12 @@
 
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { ReadFault } from '../../../store/stream-logs.ts'
-import { isUnreadable } from '../../../store/unreadable.ts'
 import type { EventSink } from '../runtime/request-reply.ts'
 import { eventText, RETRY_MS } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { eventIdOf } from './event-ids.ts'
 import { producerOf } from './producer.ts'
+import { isUnusable } from './store-refusal.ts'
 
 /** Events that are read at once. */
 export const READ_AT_ONCE = 64
@@ -181,8 +181,9 @@ class Tail {
       }
     } catch (error) {
       this.#report(error)
-      // A replica with the right keys can give the client the rest. Any other error: the next look reads the same events again.
-      if (isUnreadable(error)) this.breakOff()
+      // A replica with the right keys can give the client the rest. If the stream is damaged, the client gets an error when it comes back.
+      // After any other error the next look reads the same events again.
+      if (isUnusable(error)) this.breakOff()
     } finally {
       this.#isReading = false
     }
