@@ -103,7 +103,8 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     this.#faults = new FaultReports(clock)
     const { nextBatch, endpoints, messages } = producerOf(store)
     endpoints.add(this)
-    const tails = new Tails(store, open, (error) => this.#report(error))
+    const report = (error: unknown): void => this.#report(error)
+    const tails = new Tails(store, open, report)
     const bounds = boundsOf(limits)
     this.#services = {
       service,
@@ -116,11 +117,11 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       shares: new KeptShares(limits, clock),
       tails,
       standing: new StandingStreams({ store, bounds, nextBatch, tails }),
-      lateEnds: new LateEnds({ store, bounds, nextBatch, tails }),
+      lateEnds: new LateEnds({ store, bounds, nextBatch, tails, report }),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
       messages,
       nextBatch,
-      report: (error) => this.#report(error),
+      report,
     }
     this.#entries = new SessionEntries({ ...this.#services, onEnded: ({ state }) => service.onSessionEnd?.(state) })
     this.#announcements = new Announcements(this.#services)
