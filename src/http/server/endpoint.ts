@@ -382,8 +382,8 @@ export class Endpoint {
       try {
         this.#receive(text, request, reply, body, then)
       } catch (error) {
-        if (body.isInFlight) this.#inFlight.leave(usage, body)
-        else body.release()
+        // What has counted the request has taken it out of the counts.
+        if (!body.isInFlight) body.release()
         this.#fail(reply, error)
       }
     })

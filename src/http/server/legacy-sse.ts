@@ -155,7 +155,13 @@ export class LegacySse {
     const hasAnswer = expectsAnswer(message)
     const receive = (): undefined => {
       onAccepted()
-      session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
+      const outlet = this.#outletOf(id, session, hasAnswer, access, body)
+      try {
+        session.channel.receive(message, outlet)
+      } catch (error) {
+        outlet.drop()
+        throw error
+      }
     }
     if (!hasAnswer) return receive()
     const aboutIt = (refusal: Refusal): Refusal => about(refusal, refusal.id ?? idOf(message))
@@ -203,8 +209,10 @@ export class LegacySse {
   }
 
   #outletOf(id: string, session: LegacySession, hasAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
+    let counts = hasAnswer
     const over = (): void => {
-      if (!hasAnswer) return
+      if (!counts) return
+      counts = false
       session.inFlight -= body.requests
       this.#options.inFlight.leave(session.usage, body)
       if (session.isRetired) queueMicrotask(() => this.#retire(id))

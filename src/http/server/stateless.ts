@@ -123,7 +123,12 @@ class StatelessAnswer implements ReplyOwner {
     const { canListen, service, valuesOf } = this.#options
     const sender: Sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values: valuesOf?.(this.#usage) }
     this.#sender = sender
-    this.#answering = service.answer(message, outlet, sender)
+    try {
+      this.#answering = service.answer(message, outlet, sender)
+    } catch (error) {
+      outlet.fail()
+      throw error
+    }
     if (this.#isGone) this.#cancel()
   }
 

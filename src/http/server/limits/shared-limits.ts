@@ -1,6 +1,7 @@
 /** The limits of callers when several replicas serve them: each limit holds for all replicas together. */
 
 import type { Clock, Timer } from '../../../base/clock.ts'
+import { reportError } from '../../../base/report-error.ts'
 import type { Incoming } from '../../../jsonrpc/message.ts'
 import type { SharedServices } from '../../../protocol/interfaces/replaceable-services.ts'
 import { BatchedRates } from '../../../store/batched-rates.ts'
@@ -93,8 +94,15 @@ export class SharedLimits {
     body.isInFlight = true
     const later = (refused: Refusal | undefined): void => {
       body.isInFlight = false
-      if (!refused && reply.isGone) places.entered(usage, requests)
-      const refusal = refused ?? (reply.isGone ? undefined : run())
+      let refusal = refused
+      try {
+        if (!refused && reply.isGone) places.entered(usage, requests)
+        else refusal ??= run()
+      } catch (error) {
+        // Nobody else would catch it.
+        reportError('portico: an HTTP request failed:', error)
+        refusal = INTERNAL
+      }
       if (!body.isInFlight) body.release()
       if (refusal) send(refusal)
     }

@@ -1,6 +1,7 @@
 /** Handles POST, GET and DELETE of the revisions with sessions. */
 
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
@@ -127,10 +128,14 @@ export class SessionRequests implements SessionEndpoint {
       return about(crowded, message.id)
     }
     const session = this.#sessions.begin(principal, usage)
-    const over = (): void => inFlight.leave(usage, body)
+    let isOver = false
+    const over = (): void => {
+      isOver = true
+      inFlight.leave(usage, body)
+    }
     // The session also ends if the answer was sent but did not arrive: the client does not know the id then.
     reply.onGone = () => this.#sessions.end(session, 'The client disconnected during the handshake')
-    session.channel.receive(message, {
+    const outlet: Outlet = {
       sender: access,
       arrival: body.arrival,
       push: () => undefined,
@@ -150,7 +155,14 @@ export class SessionRequests implements SessionEndpoint {
         this.#sessions.end(session, 'The handshake was cancelled')
         if (!reply.isGone) reply.send(202, {})
       },
-    })
+    }
+    try {
+      session.channel.receive(message, outlet)
+    } catch (error) {
+      if (!isOver) over()
+      this.#sessions.end(session, 'The handshake failed')
+      throw error
+    }
     return undefined
   }
 
@@ -173,7 +185,12 @@ export class SessionRequests implements SessionEndpoint {
     }
     const outlet = new ReplyOutlet(reply, accepts, session, access, body)
     reply.onGone = () => outlet.abandon()
-    session.channel.receive(message, outlet)
+    try {
+      session.channel.receive(message, outlet)
+    } catch (error) {
+      outlet.fail()
+      throw error
+    }
     return undefined
   }
 
@@ -193,13 +210,18 @@ export class SessionRequests implements SessionEndpoint {
     const outlet = new ReplyOutlet(reply, accepts, owner, access, body)
     owner.outlet = outlet
     reply.onGone = () => outlet.abandon()
-    if (message.kind === 'request' && assumed !== undefined && this.#service.versions.includes(assumed)) {
-      this.#service.answer(message, outlet, { version: assumed, principal, account: usage.key })
-      return undefined
+    try {
+      if (message.kind === 'request' && assumed !== undefined && this.#service.versions.includes(assumed)) {
+        this.#service.answer(message, outlet, { version: assumed, principal, account: usage.key })
+        return undefined
+      }
+      // The handshake and the requests of a batch need a channel, for this POST only.
+      owner.channel = this.#service.open({ outlet: SILENT, principal, assumed, address: usage.key || undefined })
+      owner.channel.receive(message, outlet)
+    } catch (error) {
+      outlet.fail()
+      throw error
     }
-    // The handshake and the requests of a batch need a channel, for this POST only.
-    owner.channel = this.#service.open({ outlet: SILENT, principal, assumed, address: usage.key || undefined })
-    owner.channel.receive(message, outlet)
     return undefined
   }
 }

@@ -29,6 +29,16 @@ export interface SessionEntriesOptions {
   onEnded(record: SessionRecord): void
 }
 
+/** A session that has no record yet. */
+export interface NewSession {
+  /** What its client is told. */
+  id: string
+  /** What the store calls it. */
+  sid: string
+  /** The topic that counts the sessions of its caller. */
+  caller: string
+}
+
 export class SessionEntries {
   readonly ids: SessionIds
   readonly #options: SessionEntriesOptions
@@ -175,11 +185,20 @@ export class SessionEntries {
     checkSubscriptions(weightOfBlocks(own + more), weightOfBlocks(all + more), bounds)
   }
 
+  /** The ids of a new session, or why there is no room for it. */
+  async create(usage: CallerUsage, principal: string | undefined): Promise<NewSession | Refusal> {
+    const caller = `caller ${usage.kind} ${usage.key}`
+    const crowded = await this.#checkRoom(usage, caller)
+    if (crowded) return crowded
+    const { id, name } = await this.ids.create(principal)
+    return { id, sid: name, caller }
+  }
+
   /**
    * Makes room for one more session, if necessary by closing an idle one. Refuses when those that it looks at are in use. Counted for all
    * replicas together, so two clients that come at once may both find room.
    */
-  async checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
+  async #checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#options.limits
     const { topics } = this.#store
     const [all, own] = await Promise.all([topics.size(SESSIONS), topics.size(caller)])

@@ -2,6 +2,7 @@
 
 import { randomId } from '../../../base/bytes.ts'
 import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import { read } from '../../../jsonrpc/read.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
@@ -140,7 +141,12 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     reply.onGone = () => outlet.abandon()
     // Since the store was asked.
     if (reply.isGone) outlet.abandon()
-    this.#channel.receive(this.#options.message, outlet)
+    try {
+      this.#channel.receive(this.#options.message, outlet)
+    } catch (error) {
+      outlet.fail()
+      throw error
+    }
     // The client gets an id at once, so that it can come back for the answer of another run.
     if (this.journal && this.isPolled && !this.#isAnswered) outlet.onSlow()
   }
@@ -153,15 +159,21 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       this.onOver(body)
       logged.finish(json)
     }
-    const { message, restart } = this.#options
-    this.#channel.receive(message, {
+    const { message, restart, services } = this.#options
+    const outlet: Outlet = {
       sender,
       arrival: restart && { bytes: restart.bytes, address: restart.address },
       push: (json, question) => logged.push(json, question),
       questionId: () => this.questionId(),
       answer: end,
       drop: () => end(),
-    })
+    }
+    try {
+      this.#channel.receive(message, outlet)
+    } catch (error) {
+      services.report(error)
+      end(lostAnswer(openCallOf(message, undefined)))
+    }
   }
 
   /** The client has cancelled the request with this name. */

@@ -180,19 +180,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     }
     const full = inFlight.enter(usage, body)
     if (full) return about(full, idOf(message))
-    const work = id === undefined ? this.#begin(message as RequestMessage, post) : this.#call(id, message, post)
-    // A refusal or an error means that nothing runs.
-    const counted = work.then(
-      (refusal) => {
-        if (refusal) inFlight.leave(usage, body)
-        return refusal
-      },
-      (error: unknown) => {
-        inFlight.leave(usage, body)
-        throw error
-      },
-    )
-    this.#later(counted, reply, message)
+    this.#later(id === undefined ? this.#begin(message as RequestMessage, post) : this.#call(id, message, post), reply, message)
     return undefined
   }
 
@@ -304,9 +292,10 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
 
   async #call(id: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
     const names = callNames(message)
-    const session = await this.#entries.enter(id, post.principal, names)
+    const session = await this.#admitted(post, this.#entries.enter(id, post.principal, names))
     if ('status' in session) return session
     if (this.#isClosed) {
+      this.#options.inFlight.leave(post.usage, post.body)
       await this.#entries.leave(session.sid, names)
       return DRAINING_REPLICA
     }
@@ -314,10 +303,25 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     return undefined
   }
 
-  #begin(message: RequestMessage, post: HttpPost): Promise<Refusal | undefined> {
+  async #begin(message: RequestMessage, post: HttpPost): Promise<Refusal | undefined> {
     const { service, inFlight } = this.#options
     const entries = this.#entries
-    return beginSession(message, post, { service, inFlight, entries, later: (work) => this.#later(work, post.reply, message) })
+    const session = await this.#admitted(post, entries.create(post.usage, post.principal))
+    if ('status' in session) return session
+    beginSession(session, message, post, { service, inFlight, entries, later: (work) => this.#later(work, post.reply, message) })
+    return undefined
+  }
+
+  /** A request that is refused, or fails, before it begins does not count. From then on its part takes it out of the counts. */
+  async #admitted<T extends object>({ usage, body }: HttpPost, admission: Promise<T | Refusal>): Promise<T | Refusal> {
+    let isAdmitted = false
+    try {
+      const admitted = await admission
+      isAdmitted = !('status' in admitted)
+      return admitted
+    } finally {
+      if (!isAdmitted) this.#options.inFlight.leave(usage, body)
+    }
   }
 
   /** Handles messages that get no answer. */
