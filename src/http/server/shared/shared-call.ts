@@ -14,16 +14,17 @@ import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { ENDED } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
-import { SILENT } from '../session/check-request.ts'
+import { NOT_FOUND, SILENT } from '../session/check-request.ts'
 import { statusOf } from '../session/session.ts'
 import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, callNames, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
+import { callName, callNames, goneAnswer, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
+import { storeRefusal } from './store-refusal.ts'
 
 /** What the runs of a call before this one have left. */
 export interface RunsBefore {
@@ -72,6 +73,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   /** Without a lease at the start nothing can be taken over: the store was away, and a request without a stream does not need the lease. */
   readonly #hadLease: boolean
   #isLost = false
+  /** The session has ended. */
+  #isGone = false
   #isCancelled = false
   /** Whether the client has finished the handshake, as far as this replica knows. */
   #isReady: boolean
@@ -258,8 +261,20 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   begin(): void {}
 
-  change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
-    return this.#options.change(apply, bounds)
+  async change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
+    try {
+      await this.#options.change(apply, bounds)
+    } catch (error) {
+      if (storeRefusal(error) === NOT_FOUND) this.#onSessionGone()
+      throw error
+    }
+  }
+
+  /** Tells a client that has no stream yet what its next request would tell it. */
+  #onSessionGone(): void {
+    this.#isGone = true
+    this.#outlet?.answer(goneAnswer(openCallOf(this.#options.message, undefined)), INTERNAL_ERROR)
+    this.abort('The session has ended')
   }
 
   openPage(elicitationId: string, json: string): Promise<void> {
@@ -271,7 +286,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   }
 
   statusOf(errorCode: number | undefined): number {
-    return statusOf(errorCode)
+    return this.#isGone ? NOT_FOUND.status : statusOf(errorCode)
   }
 
   questionId(): string {
