@@ -8,6 +8,7 @@ import type { Channel, EndCause, Service } from '../../protocol/interfaces/servi
 import { expectsAnswer, idOf, requestsIn } from './expects-answer.ts'
 import type { AllHttpLimits } from './fixed-limits.ts'
 import { BodyMemory } from './limits/body-memory.ts'
+import { refuseMore, SESSION_LIMITS } from './limits/caller-limits.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
@@ -189,13 +190,9 @@ export class LegacySse {
   /** Every session has an open stream, so none is idle and could be closed for a new one. */
   #checkRoom(usage: CallerUsage): Refusal | undefined {
     const { limits, inFlight, open } = this.#options
-    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
+    const { maxSessions } = limits
     if (this.#sessions.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
-    if (usage.kind === 'principal' && usage.legacySessions >= maxSessionsPerPrincipal)
-      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && usage.legacySessions >= maxSessionsPerAddress)
-      return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    return inFlight.checkStreams(usage, open.size)
+    return refuseMore(limits, SESSION_LIMITS, usage, usage.legacySessions) ?? inFlight.checkStreams(usage, open.size)
   }
 
   #enter(session: LegacySession, body: BodyMemory): Refusal | undefined {

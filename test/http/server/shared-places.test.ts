@@ -27,9 +27,7 @@ function replicas(count: number, more: Partial<PlaceKind> = {}) {
     },
   }
   const kind: PlaceKind = {
-    of: 'principal',
     limit: 'maxInFlightPerPrincipal',
-    isOption: true,
     max: 8,
     what: 'requests at once',
     spare: 0,

@@ -2,20 +2,13 @@
 
 import { randomId } from '../../../base/bytes.ts'
 import type { Counters } from '../../../protocol/interfaces/counters.ts'
-import { busy, busyFixed, type Refusal } from '../refusal.ts'
+import type { Refusal } from '../refusal.ts'
 import { askEach, isAway } from '../shared/ask-each.ts'
+import { type CallerLimit, tooMany } from './caller-limits.ts'
 import type { CallerUsage } from './caller-usage.ts'
 
-export interface PlaceKind {
-  /** Which callers have this limit. */
-  of: 'principal' | 'address'
-  /** The name of the limit. */
-  limit: string
-  /** False if no option changes the limit. */
-  isOption: boolean
+export interface PlaceKind extends CallerLimit {
   max: number
-  /** What there is too much of, for the refusal. */
-  what: string
   /** What the caller uses at this replica. */
   used(usage: CallerUsage): number
   /** The most places that a replica holds in advance, so that it need not ask the store for each request. */
@@ -157,8 +150,7 @@ export class SharedPlaces {
   }
 
   #refusal(requests: number): Refusal {
-    const { limit, max, what, isOption } = this.#kind
-    return (isOption ? busy : busyFixed)(429, limit, max, what, requests)
+    return tooMany(this.#kind, this.#kind.max, requests)
   }
 
   /** One question at a time. Resolves to true if all places are taken. */

@@ -9,6 +9,7 @@ import type { Entered } from '../../../store/session-table.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { isUnreadable } from '../../../store/unreadable.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
+import { refuseMore, SESSION_LIMITS } from '../limits/caller-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { busy, type Refusal, refuse } from '../refusal.ts'
 import { NOT_FOUND } from '../session/check-request.ts'
@@ -199,16 +200,13 @@ export class SessionEntries {
    * replicas together, so two clients that come at once may both find room.
    */
   async #checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
-    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#options.limits
+    const { limits } = this.#options
+    const { maxSessions } = limits
     const { topics } = this.#store
     const [all, own] = await Promise.all([topics.size(SESSIONS), topics.size(caller)])
-    let isMade = false
-    if (usage.kind === 'principal' && own >= maxSessionsPerPrincipal)
-      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && own >= maxSessionsPerAddress) {
-      isMade = await this.#room.ofCaller(caller)
-      if (!isMade) return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    }
+    const crowded = refuseMore(limits, SESSION_LIMITS, usage, own)
+    const isMade = crowded !== undefined && usage.kind === 'address' && (await this.#room.ofCaller(caller))
+    if (crowded && !isMade) return crowded
     if (all - (isMade ? 1 : 0) < maxSessions || (await this.#room.ofAll())) return undefined
     return busy(503, 'maxSessions', maxSessions, 'sessions')
   }
