@@ -20,7 +20,7 @@ import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } f
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, callNames, goneAnswer, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
+import { callName, goneAnswer, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
@@ -37,6 +37,8 @@ export interface RunsBefore {
 export interface SharedCallOptions {
   session: ReadSession
   message: Incoming
+  /** How the store names its requests. */
+  names: readonly string[]
   usage: CallerUsage
   services: ReplicaServices
   /** Set if another replica may run the request again. */
@@ -51,7 +53,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   readonly sid: string
   readonly stream: string
   readonly eventName: string
-  /** How the store names its requests. Those of a batch leave together. */
+  /** Those of a batch leave together. */
   readonly names: readonly string[]
   readonly isPolled: boolean
   readonly usage: CallerUsage
@@ -82,7 +84,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #body: BodyMemory | undefined
 
   constructor(options: SharedCallOptions) {
-    const { session, message, usage, services, restart, before } = options
+    const { session, names, usage, services, restart, before } = options
     const { principal, state, eventName } = session.record
     this.#options = options
     this.sid = session.sid
@@ -91,7 +93,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.state = state
     this.#isReady = state.isReady
     this.eventName = eventName
-    this.names = callNames(message)
+    this.names = names
     this.usage = usage
     this.isPolled = revisionOf(state.version)?.hasPolledStreams ?? false
     this.journal = restart && new StreamJournal(this, before?.taken)

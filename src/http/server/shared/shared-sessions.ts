@@ -299,7 +299,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       await this.#entries.leave(session.sid, names)
       return DRAINING_REPLICA
     }
-    this.#calls.start(session, message, post)
+    this.#calls.start(session, message, names, post)
     return undefined
   }
 
