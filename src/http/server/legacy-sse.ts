@@ -5,7 +5,7 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, Service } from '../../protocol/interfaces/service.ts'
-import { expectsAnswer, idOf, requestsIn } from './expects-answer.ts'
+import { expectsAnswer, requestsIn } from './expects-answer.ts'
 import type { AllHttpLimits } from './fixed-limits.ts'
 import { BodyMemory } from './limits/body-memory.ts'
 import { refuseMore, SESSION_LIMITS } from './limits/caller-limits.ts'
@@ -25,8 +25,8 @@ export interface LegacySseOptions {
   inFlight: InFlight
   open: OpenStreams
   now(): number
-  /** Sends a refusal that was found out later. */
-  refuse(reply: HttpReply, refusal: Refusal): void
+  /** Sends a refusal of a message that was found out later. */
+  refuse(reply: HttpReply, refusal: Refusal, message: Incoming): void
 }
 
 interface LegacySession {
@@ -107,7 +107,7 @@ export class LegacySse {
     const accept = (): void => {
       if (!reply.isGone) reply.send(202, {})
     }
-    return this.#take(id, message, post, accept, (refusal) => this.#options.refuse(reply, refusal))
+    return this.#take(id, message, post, accept, (refusal) => this.#options.refuse(reply, refusal, message))
   }
 
   /** Whether the stream of this session is here. */
@@ -165,18 +165,16 @@ export class LegacySse {
       }
     }
     if (!hasAnswer) return receive()
-    const aboutIt = (refusal: Refusal): Refusal => about(refusal, refusal.id ?? idOf(message))
     const enter = (): Refusal | undefined => {
       // The session or the server may have ended while the store was asked.
-      if (this.#options.open.isEnding) return aboutIt(DRAINING_REPLICA)
+      if (this.#options.open.isEnding) return DRAINING_REPLICA
       const isOver = session.isRetired || this.#sessions.get(id) !== session
-      const refusal = isOver ? NOT_FOUND : this.#enter(session, body)
-      return refusal ? aboutIt(refusal) : receive()
+      return (isOver ? NOT_FOUND : this.#enter(session, body)) ?? receive()
     }
     if (!this.shared) return enter()
     // The answer does not need the connection of the POST.
     const request = { usage: session.usage, body, reply: { isGone: false } }
-    return this.shared.limits.admit(message, request, enter, (refusal) => onRefused(aboutIt(refusal)))
+    return this.shared.limits.admit(message, request, enter, onRefused)
   }
 
   endAll(reason: string, cause: EndCause): void {

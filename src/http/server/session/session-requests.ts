@@ -4,14 +4,14 @@ import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
-import { expectsAnswer, idOf } from '../expects-answer.ts'
+import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
 import type { UsageByCaller } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
+import { JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import type { HttpPost } from '../stateless.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
@@ -121,11 +121,11 @@ export class SessionRequests implements SessionEndpoint {
   #initialize(message: RequestMessage, { reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
     const { inFlight } = this.#options
     const full = inFlight.enter(usage, body)
-    if (full) return about(full, message.id)
+    if (full) return full
     const crowded = this.#sessions.checkRoom(usage)
     if (crowded) {
       inFlight.leave(usage, body)
-      return about(crowded, message.id)
+      return crowded
     }
     const session = this.#sessions.begin(principal, usage)
     let isOver = false
@@ -177,11 +177,11 @@ export class SessionRequests implements SessionEndpoint {
     }
     const { inFlight } = this.#options
     const full = inFlight.enter(session.usage, body)
-    if (full) return about(full, idOf(message))
+    if (full) return full
     const crowded = session.enter(body)
     if (crowded) {
       inFlight.leave(session.usage, body)
-      return about(crowded, idOf(message))
+      return crowded
     }
     const outlet = new ReplyOutlet(reply, accepts, session, access, body)
     reply.onGone = () => outlet.abandon()
@@ -205,7 +205,7 @@ export class SessionRequests implements SessionEndpoint {
       return fault
     }
     const full = this.#options.inFlight.enter(usage, body)
-    if (full) return about(full, idOf(message))
+    if (full) return full
     const owner = new SessionlessAnswer(usage, this.#options)
     const outlet = new ReplyOutlet(reply, accepts, owner, access, body)
     owner.outlet = outlet

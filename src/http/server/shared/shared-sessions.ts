@@ -7,7 +7,7 @@ import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { leaveReplica } from '../../../store/leave-replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
-import { expectsAnswer, idOf } from '../expects-answer.ts'
+import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
 import type { LegacyRelay, LegacySse } from '../legacy-sse.ts'
@@ -16,7 +16,7 @@ import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HealthCheck } from '../operations/health.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, DRAINING_REPLICA, INTERNAL, type Refusal } from '../refusal.ts'
+import { DRAINING_REPLICA, INTERNAL, type Refusal } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { checkBatch, checkSessionHeaders, checkSessionVersion, checkShape, NO_EVENTS, NO_SESSION_ID } from '../session/check-request.ts'
 import type { SessionEndpoint } from '../session/session-endpoint.ts'
@@ -57,8 +57,8 @@ export interface SharedSessionsOptions {
   bodyOf(usage: CallerUsage): BodyMemory
   /** Counts a request of another replica, which runs here from now on, at all replicas. */
   hold(usage: CallerUsage): void
-  /** Sends a refusal that was found out later. */
-  refuse(reply: HttpReply, refusal: Refusal): void
+  /** Sends a refusal that was found out later, with the id of the message. */
+  refuse(reply: HttpReply, refusal: Refusal, message: Incoming | undefined): void
   /** Called after the requests of a replica that ended were taken over. */
   onTakenOver(counts: TakenOverCounts): void
 }
@@ -179,7 +179,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       return undefined
     }
     const full = inFlight.enter(usage, body)
-    if (full) return about(full, idOf(message))
+    if (full) return full
     this.#later(id === undefined ? this.#begin(message as RequestMessage, post) : this.#call(id, message, post), reply, message)
     return undefined
   }
@@ -285,7 +285,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       })
       .then((refusal) => {
         this.#asked.delete(asked)
-        if (refusal) this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message))))
+        if (refusal) this.#options.refuse(reply, refusal, message)
       })
     this.#asked.add(asked)
   }
