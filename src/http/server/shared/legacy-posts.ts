@@ -4,15 +4,18 @@ import type { Clock } from '../../../base/clock.ts'
 import { reportError } from '../../../base/report-error.ts'
 import type { Replica } from '../../../store/replica.ts'
 import type { LegacySse } from '../legacy-sse.ts'
-import { INTERNAL, type Refusal, STORE_DOWN } from '../refusal.ts'
+import { busyFixed, INTERNAL, type Refusal, refuse } from '../refusal.ts'
 import { NOT_FOUND } from '../session/check-request.ts'
 import type { ReplicaListener, ReplicaMessages, StoreHint } from './replica-messages.ts'
 import type { PassedPost, ReplicaNotice } from './replica-notice.ts'
 
 /** How long the other replica may take to accept a message. */
 const ANSWER_MS = 5000
-/** POSTs that wait for another replica. More are refused. */
+/** POSTs of this process that wait for other replicas. */
 const MAX_WAITING = 1000
+
+/** The client must not send the message again on its own: it may run already. */
+const NO_ANSWER = refuse(503, 'The replica that has the stream did not answer. It may have taken the message')
 
 interface Waiting {
   /** The endpoint that got the POST. */
@@ -41,7 +44,7 @@ export class LegacyPosts implements ReplicaListener {
 
   remove(endpoint: LegacySse): void {
     this.#endpoints.delete(endpoint)
-    for (const { at, answer } of [...this.#waiting.values()]) if (at === endpoint) answer(STORE_DOWN)
+    for (const { at, answer } of [...this.#waiting.values()]) if (at === endpoint) answer(NO_ANSWER)
     if (this.#endpoints.size > 0) return
     this.#stop?.()
     this.#stop = undefined
@@ -54,10 +57,10 @@ export class LegacyPosts implements ReplicaListener {
    */
   async pass(at: LegacySse, owner: string, post: PassedPost, bytes: number, clock: Clock): Promise<Refusal | undefined> {
     if (owner === this.#replica.id) return this.#accept(post, bytes)
-    if (this.#waiting.size >= MAX_WAITING) return STORE_DOWN
+    if (this.#waiting.size >= MAX_WAITING) return busyFixed(503, 'maxPassedMessages', MAX_WAITING, 'messages for streams of other replicas')
     const n = ++this.#sent
     const answered = new Promise<Refusal | undefined>((answer) => this.#waiting.set(n, { at, answer }))
-    const timer = clock.after(ANSWER_MS, () => this.#waiting.get(n)?.answer(STORE_DOWN))
+    const timer = clock.after(ANSWER_MS, () => this.#waiting.get(n)?.answer(NO_ANSWER))
     try {
       // The answer comes to this inbox.
       await this.#replica.join()
@@ -79,7 +82,7 @@ export class LegacyPosts implements ReplicaListener {
   take(notice: ReplicaNotice, chars: number): void {
     if (notice.kind === 'legacy answer') {
       const { n, refusal } = notice
-      this.#waiting.get(n)?.answer(refusal === undefined || isRefusal(refusal) ? refusal : STORE_DOWN)
+      this.#waiting.get(n)?.answer(refusal === undefined || isRefusal(refusal) ? refusal : NO_ANSWER)
     }
     if (notice.kind === 'legacy') void this.#answer(notice, chars)
   }
