@@ -21,8 +21,8 @@ export interface Producer {
   readonly tails: Set<Tails>
   /** The endpoints that use the lease of this process. The last one gives it up. */
   readonly endpoints: Set<{ readonly isEnding: boolean }>
-  /** What one of the endpoints passes on. A server may have several endpoints, and each hears of it. */
-  readonly announced: WeakSet<Announcement>
+  /** What one of the endpoints passes on, with those that have heard it from their server. A server may have several endpoints. */
+  readonly announced: WeakMap<Announcement, Set<Announcements>>
   /** The endpoints that pass on announcements. One that has ended goes on with what it has heard while there are others. */
   readonly announcing: Set<Announcements>
 }
@@ -42,7 +42,7 @@ export function producerOf(store: SharedStore): Producer {
       behind: new Set(),
       tails: new Set(),
       endpoints: new Set(),
-      announced: new WeakSet(),
+      announced: new WeakMap(),
       announcing: new Set(),
     }
     producers.set(store, producer)

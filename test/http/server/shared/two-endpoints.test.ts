@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Change } from '../../../../src/protocol/interfaces/replaceable-services.ts'
+import type { Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { storeBus } from '../../../../src/store/store-bus.ts'
 import { type EventReader, type HttpAnswer, http, httpStream } from '../../../support/http-requests.ts'
@@ -11,6 +12,7 @@ import {
   gate,
   type HttpSession,
   initializeMessage,
+  modern,
   openSession,
   sessionAt,
   testServer,
@@ -169,6 +171,31 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     }
     const answers = await Promise.all([good.post(urls[0], PING), gone.post(urls[1], PING)])
     expect(answers.map(({ status }) => status)).toEqual([202, 404])
+  })
+
+  test.each(['two servers', 'one server'])('a change reaches each client that listens once, at two endpoints of %s', async (kind) => {
+    const [store] = (await storesOf(1)) as [SharedStore]
+    const define = (): Server => {
+      const own = testServer()
+      own.resource('note://{id}', { name: 'note' }, ({ id }) => id)
+      return own
+    }
+    const only = define()
+    const { urls } = await serveReplicas((at) => (kind === 'one server' || at === 0 ? only : define()), {
+      count: 2,
+      stores: [store, store],
+    })
+    await until(() => store.replica.isHeld)
+    const params = { notifications: { resourceSubscriptions: [1, 2, 3].map((id) => `note://${id}`) } }
+    const streams = await Promise.all(urls.map((url) => httpStream(url, modern({ method: 'subscriptions/listen', params }))))
+    for (const stream of streams) await stream.message()
+    const heard = ({ text }: EventReader, id: number): number => text.split(`"uri":"note://${id}","_meta"`).length - 1
+    // A replica that has just joined may have missed changes, so the first one may come twice.
+    for (const id of [1, 2, 3]) {
+      only.resourceChanged(`note://${id}`)
+      await until(() => streams.every((stream) => heard(stream, id) > 0))
+    }
+    expect(streams.map((stream) => heard(stream, 2))).toEqual([1, 1])
   })
 
   test('a bus of the store hears of changes again after the last endpoint has closed', async () => {
