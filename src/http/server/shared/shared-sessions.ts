@@ -449,7 +449,8 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     })
     // Not awaited, as above.
     void this.#entries.keep(this.#sids())
-    if (hasHeard && hasAnswered && this.#entries.isKept) this.#faults.reset()
+    // A store may refuse other commands, for example because its memory is full.
+    if (hasHeard && hasAnswered && this.#entries.isKept && this.#store.health() === undefined) this.#faults.reset()
   }
 
   #report(error: unknown): void {

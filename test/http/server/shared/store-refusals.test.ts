@@ -46,6 +46,42 @@ test('a command that the store refuses leaves running calls alone, and is tried 
   errors.mockRestore()
 })
 
+test('a store that refuses some commands has one line in the log, although it answers others', async () => {
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const [store] = storesInMemory(1) as [SharedStore]
+  Object.defineProperty(store.replica, 'leaseMs', { value: 200 })
+  let looks = 0
+  const { answers } = store.streams
+  Object.assign(store.streams, {
+    append: () => Promise.reject(new McpError('ERR_STORE_DOWN', 'OOM')),
+    answers: (...args: Parameters<typeof answers>) => {
+      looks++
+      return answers(...args)
+    },
+  })
+  store.health = () => 'OOM'
+  const { urls } = await serveReplicas(
+    () => {
+      const server = testServer()
+      server.tool('wait', {}, async (_args, ctx) => {
+        await ctx.progress(1)
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+      })
+      return server
+    },
+    { count: 1, stores: [store] },
+  )
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  for (const id of [1, 2, 3]) {
+    const before = looks
+    const stream = await session.askStream({ ...callTool('wait', {}, { _meta: { progressToken: id } }), id })
+    expect((await stream.messages()).at(-1)).toMatchObject({ error: { data: { reason: 'store_down' } } })
+    expect(looks).toBeGreaterThan(before)
+  }
+  expect(errors.mock.calls.flat().filter((line) => String(line).includes('OOM'))).toHaveLength(1)
+  errors.mockRestore()
+})
+
 test('a client that reads a damaged stream is disconnected, and gets status 503 when it comes back', async () => {
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
   const [store] = storesInMemory(1) as [SharedStore]
