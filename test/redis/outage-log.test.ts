@@ -2,7 +2,6 @@
 
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
 import { randomId } from '../../src/base/bytes.ts'
-import { FaultReports } from '../../src/http/server/shared/fault-reports.ts'
 import { redis } from '../../src/redis/index.ts'
 import { keyRing } from '../../src/server/index.ts'
 import { openSession, testServer, until } from '../support/http-service.ts'
@@ -18,24 +17,6 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks())
 
 const lines = (): string[] => log.mock.calls.map((words) => words.join(' '))
-
-test('the same fault is reported once a minute, and at once after the store worked', () => {
-  let now = 0
-  const reports = new FaultReports({ now: () => now, after: () => ({ cancel: () => {}, hold: () => {} }) })
-  const during = (seconds: number, text: string): number => {
-    log.mockClear()
-    for (const end = now + seconds * 1000; now < end; now += 500) reports.report(new Error(text))
-    return log.mock.calls.length
-  }
-  expect(during(60, 'away')).toBe(1)
-  expect(during(120, 'away')).toBe(2)
-  expect(during(5, 'full')).toBe(1)
-  expect(during(5, 'full')).toBe(0)
-  expect(lines()).toEqual([])
-  reports.reset()
-  expect(during(5, 'full')).toBe(1)
-  expect(lines()).toEqual(['portico: sessions of several replicas: full'])
-})
 
 test('the log says when Redis can be used again, once', async () => {
   const redisServer = await server()

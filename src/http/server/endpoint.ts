@@ -18,7 +18,7 @@ import { expectsAnswer, idOf, requestsIn } from './expects-answer.ts'
 import { type AllHttpLimits, FIXED_HTTP_LIMITS, type FixedHttpLimits } from './fixed-limits.ts'
 import { corsHeaders, Guard, isFromBrowser, isJsonType, preflight } from './guard.ts'
 import type { HttpCounts } from './http-counts.ts'
-import { LegacySse } from './legacy-sse.ts'
+import { LegacySse, type LegacySseOptions } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
 import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
 import { InFlight } from './limits/in-flight.ts'
@@ -27,7 +27,7 @@ import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
 import { type AuthenticatedCaller, countProxies, type HttpOptions, httpLimits, type Refused } from './options.ts'
-import { about, DRAINING, DRAINING_REPLICA, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { about, DRAINING, DRAINING_REPLICA, INTERNAL, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { RequestPaths } from './request-path.ts'
 import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
@@ -114,8 +114,9 @@ export class Endpoint {
     this.#stateless.valuesOf = (usage) => values.of(usage)
     this.#options.auth?.shareWith?.(store.counters)
     this.#service.shareWith?.(servicesOf(store))
-    this.#sharedLimits = new SharedLimits(store, this.limits, this.#clock)
-    if (this.#authentication) this.#authentication.failures = this.#sharedLimits.failedLogins
+    const sharedLimits = new SharedLimits(store, this.limits, this.#clock)
+    this.#sharedLimits = sharedLimits
+    if (this.#authentication) this.#authentication.failures = sharedLimits.failedLogins
     this.checks.set('store', () => {
       const reason = store.health()
       if (reason === undefined) return undefined
@@ -132,12 +133,13 @@ export class Endpoint {
       clock: this.#clock,
       usageOf: (principal, address) => this.#usages.of(principal, address),
       bodyOf: (usage) => new BodyMemory(this.#inFlight, usage),
-      refuse: (reply, refusal) => this.#refuseLater(reply, refusal),
+      hold: (usage) => sharedLimits.hold(usage),
+      refuse: (reply, refusal, message) => this.#refuseLater(reply, refusal, message),
       onTakenOver: (counts) => this.#operations?.takenOver(counts),
     })
     this.checks.set('keys', this.#replica.checkKeys)
     if (this.#sessions && this.#options.sessions !== false) this.#sessions = this.#replica
-    if (this.#legacySse) this.#legacySse.shared = { relay: this.#replica.relayFor(this.#legacySse), limits: this.#sharedLimits }
+    if (this.#legacySse) this.#legacySse.shared = { relay: this.#replica.relayFor(this.#legacySse), limits: sharedLimits }
     // A session of the oldest transport has the name of its replica, which others must know.
     await store.replica.join().catch(() => {})
   }
@@ -156,7 +158,7 @@ export class Endpoint {
       requireMcpHeaders: options.requireMcpHeaders === true,
       canListen: options.responses !== 'json',
     }
-    const refuse = (reply: HttpReply, refusal: Refusal): void => this.#refuseLater(reply, refusal)
+    const refuse: LegacySseOptions['refuse'] = (reply, refusal, message) => this.#refuseLater(reply, refusal, message)
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
     this.#sessions = hasSessions ? new SessionRequests({ ...shared, options, usages: this.#usages, kept: this.#kept, now }) : undefined
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now, refuse }) : undefined
@@ -222,7 +224,7 @@ export class Endpoint {
   #fail(reply: HttpReply, error: unknown): void {
     reportError('portico: an HTTP request failed:', error)
     try {
-      this.#refuse(reply, refuse(500, 'Internal error'))
+      this.#refuse(reply, INTERNAL)
     } catch {
       // The response has begun.
     }
@@ -339,7 +341,7 @@ export class Endpoint {
       post,
       // The shutdown may have begun while the store was asked.
       () => (this.#isDraining ? this.#draining : this.#answer(message, post)),
-      (refusal) => this.#refuseLater(reply, about(refusal, refusal.id ?? idOf(message))),
+      (refusal) => this.#refuseLater(reply, refusal, message),
     )
   }
 
@@ -380,8 +382,8 @@ export class Endpoint {
       try {
         this.#receive(text, request, reply, body, then)
       } catch (error) {
-        if (body.isInFlight) this.#inFlight.leave(usage, body)
-        else body.release()
+        // What has counted the request has taken it out of the counts.
+        if (!body.isInFlight) body.release()
         this.#fail(reply, error)
       }
     })
@@ -402,7 +404,7 @@ export class Endpoint {
     const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
     const refusal = hasRoom ? then(message, body) : body.refusal
     if (!body.isInFlight) body.release()
-    if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
+    if (refusal) this.#refuse(reply, refusal, message)
   }
 
   #refuseIf(reply: HttpReply, refusal: Refusal | undefined): void {
@@ -410,17 +412,19 @@ export class Endpoint {
   }
 
   /** A refusal that was found out later, when nobody catches an error. */
-  #refuseLater(reply: HttpReply, refusal: Refusal): void {
+  #refuseLater(reply: HttpReply, refusal: Refusal, message: Incoming | undefined): void {
     try {
-      this.#refuse(reply, refusal)
+      this.#refuse(reply, refusal, message)
     } catch (error) {
       this.#fail(reply, error)
     }
   }
 
-  #refuse(reply: HttpReply, refusal: Refusal): void {
+  /** @param refused its id is in the answer, unless the refusal has one */
+  #refuse(reply: HttpReply, refusal: Refusal, refused?: Incoming): void {
     const { status, message, kind, limit, headers } = refusal
-    if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
+    const json = refusalJson(refused ? about(refusal, refusal.id ?? idOf(refused)) : refusal)
+    if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, json)
     this.#operations?.refused(refusal)
     if (!this.#options.onRefused) return
     const { request, principal } = reply

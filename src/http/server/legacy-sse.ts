@@ -5,14 +5,16 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, Service } from '../../protocol/interfaces/service.ts'
-import { expectsAnswer, idOf, requestsIn } from './expects-answer.ts'
+import { expectsAnswer, requestsIn } from './expects-answer.ts'
 import type { AllHttpLimits } from './fixed-limits.ts'
 import { BodyMemory } from './limits/body-memory.ts'
+import { refuseMore, SESSION_LIMITS } from './limits/caller-limits.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import { about, busy, DRAINING_REPLICA, type Refusal, refuse } from './refusal.ts'
 import type { HttpReply, HttpRequestView } from './runtime/request-reply.ts'
+import { NOT_FOUND } from './session/check-request.ts'
 import type { HttpPost } from './stateless.ts'
 import { MAX_MISSED_PINGS, type OpenStreams } from './streams/open-streams.ts'
 import { PlainStream } from './streams/plain-stream.ts'
@@ -23,8 +25,8 @@ export interface LegacySseOptions {
   inFlight: InFlight
   open: OpenStreams
   now(): number
-  /** Sends a refusal that was found out later. */
-  refuse(reply: HttpReply, refusal: Refusal): void
+  /** Sends a refusal of a message that was found out later. */
+  refuse(reply: HttpReply, refusal: Refusal, message: Incoming): void
 }
 
 interface LegacySession {
@@ -51,8 +53,6 @@ export interface LegacyRelay {
   /** Sends a message, and answers the POST with what the other replica says. Until then its body counts. */
   pass(id: string, message: Incoming, post: Pick<HttpPost, 'reply' | 'principal' | 'access' | 'body'>): void
 }
-
-const NOT_FOUND = refuse(404, 'Session not found')
 
 export class LegacySse {
   /** Set if there are other replicas. */
@@ -102,16 +102,21 @@ export class LegacySse {
   receive(message: Incoming, post: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
     const id = /[?&]sessionId=([\w.-]+)/.exec(post.request.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must contain the sessionId from the endpoint event')
-    if (this.shared && !this.#sessions.has(id)) return void this.shared.relay.pass(id, message, post)
+    if (this.shared && !this.has(id)) return void this.shared.relay.pass(id, message, post)
     const { reply } = post
     const accept = (): void => {
       if (!reply.isGone) reply.send(202, {})
     }
-    return this.#take(id, message, post, accept, (refusal) => this.#options.refuse(reply, refusal))
+    return this.#take(id, message, post, accept, (refusal) => this.#options.refuse(reply, refusal, message))
+  }
+
+  /** Whether the stream of this session is here. */
+  has(id: string): boolean {
+    return this.#sessions.has(id)
   }
 
   /**
-   * Takes a message that another replica has received.
+   * Takes a message that another replica has received, or another endpoint of this one.
    *
    * @param onRefused gets a refusal that was found out later
    */
@@ -151,21 +156,25 @@ export class LegacySse {
     const hasAnswer = expectsAnswer(message)
     const receive = (): undefined => {
       onAccepted()
-      session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
+      const outlet = this.#outletOf(id, session, hasAnswer, access, body)
+      try {
+        session.channel.receive(message, outlet)
+      } catch (error) {
+        outlet.drop()
+        throw error
+      }
     }
     if (!hasAnswer) return receive()
-    const aboutIt = (refusal: Refusal): Refusal => about(refusal, refusal.id ?? idOf(message))
     const enter = (): Refusal | undefined => {
       // The session or the server may have ended while the store was asked.
-      if (this.#options.open.isEnding) return aboutIt(DRAINING_REPLICA)
+      if (this.#options.open.isEnding) return DRAINING_REPLICA
       const isOver = session.isRetired || this.#sessions.get(id) !== session
-      const refusal = isOver ? NOT_FOUND : this.#enter(session, body)
-      return refusal ? aboutIt(refusal) : receive()
+      return (isOver ? NOT_FOUND : this.#enter(session, body)) ?? receive()
     }
     if (!this.shared) return enter()
     // The answer does not need the connection of the POST.
     const request = { usage: session.usage, body, reply: { isGone: false } }
-    return this.shared.limits.admit(message, request, enter, (refusal) => onRefused(aboutIt(refusal)))
+    return this.shared.limits.admit(message, request, enter, onRefused)
   }
 
   endAll(reason: string, cause: EndCause): void {
@@ -179,13 +188,9 @@ export class LegacySse {
   /** Every session has an open stream, so none is idle and could be closed for a new one. */
   #checkRoom(usage: CallerUsage): Refusal | undefined {
     const { limits, inFlight, open } = this.#options
-    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
+    const { maxSessions } = limits
     if (this.#sessions.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
-    if (usage.kind === 'principal' && usage.legacySessions >= maxSessionsPerPrincipal)
-      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && usage.legacySessions >= maxSessionsPerAddress)
-      return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    return inFlight.checkStreams(usage, open.size)
+    return refuseMore(limits, SESSION_LIMITS, usage, usage.legacySessions) ?? inFlight.checkStreams(usage, open.size)
   }
 
   #enter(session: LegacySession, body: BodyMemory): Refusal | undefined {
@@ -199,8 +204,10 @@ export class LegacySse {
   }
 
   #outletOf(id: string, session: LegacySession, hasAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
+    let counts = hasAnswer
     const over = (): void => {
-      if (!hasAnswer) return
+      if (!counts) return
+      counts = false
       session.inFlight -= body.requests
       this.#options.inFlight.leave(session.usage, body)
       if (session.isRetired) queueMicrotask(() => this.#retire(id))

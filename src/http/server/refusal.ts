@@ -60,6 +60,9 @@ export const ENDED: ErrorObject = {
   data: { reason: 'shutdown', retryable: true },
 }
 
+/** An error of the server, which the log describes. */
+export const INTERNAL = refuse(500, 'Internal error')
+
 /** Nothing is kept in memory instead. */
 export const STORE_DOWN = refuse(503, 'The store that the replicas share cannot be reached', {
   kind: 'store_down',

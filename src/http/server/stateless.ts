@@ -79,19 +79,16 @@ function answerRequest(message: RequestMessage, post: HttpPost, options: Statele
   const { request, principal, usage } = post
   const { service, supported, inFlight } = options
   const disagreement = checkVersionHeader(message, request.header('mcp-protocol-version'), supported)
-  if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
+  if (disagreement) return badRequest(disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
-  if (error) return badRequest(message, error, revision)
+  if (error) return badRequest(error, revision)
   const mismatch = checkMirroredHeaders(request, message, service, true, revision)
   if (mismatch) return mismatch
   const isListen = message.method === 'subscriptions/listen'
   if (isListen && !post.accepts.events)
-    return about(
-      refuse(406, 'subscriptions/listen needs text/event-stream, which the Accept header or the server does not allow'),
-      message.id,
-    )
+    return refuse(406, 'subscriptions/listen needs text/event-stream, which the Accept header or the server does not allow')
   const full = isListen ? enterListen(usage, options) : inFlight.enter(usage, post.body)
-  if (full) return about(full, message.id)
+  if (full) return full
   new StatelessAnswer(principal, usage, post.body, isListen, options).start(message, post, revision.version)
   return undefined
 }
@@ -123,7 +120,12 @@ class StatelessAnswer implements ReplyOwner {
     const { canListen, service, valuesOf } = this.#options
     const sender: Sender = { version, principal: this.#principal, account: this.#usage.key, canListen, values: valuesOf?.(this.#usage) }
     this.#sender = sender
-    this.#answering = service.answer(message, outlet, sender)
+    try {
+      this.#answering = service.answer(message, outlet, sender)
+    } catch (error) {
+      outlet.fail()
+      throw error
+    }
     if (this.#isGone) this.#cancel()
   }
 
@@ -186,5 +188,5 @@ class StatelessAnswer implements ReplyOwner {
 const enterListen = (usage: CallerUsage, { inFlight, open }: StatelessOptions): Refusal | undefined =>
   inFlight.checkStreams(usage, open.size) ?? inFlight.enterListen(usage)
 
-const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>
-  about(refuse(400, message, { code: revision.errorCode(code), data }), id)
+const badRequest = ({ code, message, data }: McpError, revision: Revision): Refusal =>
+  refuse(400, message, { code: revision.errorCode(code), data })

@@ -27,9 +27,7 @@ function replicas(count: number, more: Partial<PlaceKind> = {}) {
     },
   }
   const kind: PlaceKind = {
-    of: 'principal',
     limit: 'maxInFlightPerPrincipal',
-    isOption: true,
     max: 8,
     what: 'requests at once',
     spare: 0,
@@ -106,6 +104,18 @@ test('places of a replica that died are free when their time is over, and its ow
   expect(await dead.begin()).toBe(false)
 })
 
+test('what runs without a question holds places, also beyond the limit, and nothing more is let in', async () => {
+  const { all } = replicas(2)
+  const [busy, other] = all as [(typeof all)[0], (typeof all)[0]]
+  for (let i = 0; i < 6; i++) expect(await other.begin()).toBe(true)
+  busy.usage.inFlight = 4
+  await busy.places.hold(busy.usage)
+  expect([await busy.begin(), await other.begin()]).toEqual([false, false])
+  other.usage.inFlight = 3
+  await other.places.renew()
+  expect([await busy.begin(), await busy.begin(), await other.begin()]).toEqual([true, false, false])
+})
+
 test('a caller whose places are damaged does not end those of the others, and is forgotten', async () => {
   const { all, clock, refuse } = replicas(2, { max: 1 })
   const [here, there] = all as [(typeof all)[0], (typeof all)[0]]
@@ -122,6 +132,33 @@ test('a caller whose places are damaged does not end those of the others, and is
   asked.length = 0
   await here.places.renew()
   expect(asked).toEqual(['maxInFlightPerPrincipal ada'])
+})
+
+test('callers on a node that is away do not keep the others from being renewed', async () => {
+  const { all, clock, refuse } = replicas(2, { max: 1 })
+  const [here, there] = all as [(typeof all)[0], (typeof all)[0]]
+  const eve = new CallerUsage('principal', 'eve')
+  expect(await here.places.enter(eve)).toBeUndefined()
+  expect(await here.begin()).toBe(true)
+  refuse('eve', 'ERR_STORE_DOWN')
+  clock.now = TTL_MS - 1
+  await here.places.renew()
+  clock.now = TTL_MS + 1
+  expect(await there.begin()).toBe(false)
+})
+
+test('a renewal asks about 64 callers at once, and none begins while one runs', async () => {
+  const { all, slow, release, clock } = replicas(1)
+  const [{ places }] = all as [(typeof all)[0]]
+  for (let i = 0; i < 100; i++) expect(await places.enter(new CallerUsage('principal', `${i}`))).toBeUndefined()
+  slow()
+  clock.asked = 0
+  const renewing = [places.renew(), places.renew()]
+  await Promise.resolve()
+  expect(clock.asked).toBe(64)
+  release()
+  await Promise.all(renewing)
+  expect(clock.asked).toBe(100)
 })
 
 test('callers who come while the store is down are forgotten', async () => {

@@ -30,6 +30,11 @@ export class BodyMemory {
     this.usage = usage
   }
 
+  /** What it counts now. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Counts more bytes; false when there is no room for them. */
   grow(bytes: number): boolean {
     this.refusal = this.#inFlight.takeBytes(this.usage, bytes)

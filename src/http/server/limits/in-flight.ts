@@ -3,6 +3,7 @@
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { busy, busyFixed, type Refusal } from '../refusal.ts'
 import type { BodyMemory } from './body-memory.ts'
+import { LISTEN_LIMITS, REQUEST_LIMITS, refuseMore } from './caller-limits.ts'
 import type { CallerUsage } from './caller-usage.ts'
 
 export class InFlight {
@@ -35,12 +36,10 @@ export class InFlight {
     const { maxInFlight, maxAbandoned } = this.#limits
     const { requests } = body
     if (this.#inFlight + requests > maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once', requests)
-    if (usage.kind !== 'unknown') {
-      const limit = usage.kind === 'principal' ? 'maxInFlightPerPrincipal' : 'maxInFlightPerAddress'
-      const max = this.#limits[limit]
-      if (max !== false && usage.inFlight + requests > max) return busy(429, limit, max, OF[usage.kind].requests, requests)
-      if (usage.abandoned >= maxAbandoned) return busyFixed(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
-    }
+    const crowded = refuseMore(this.#limits, REQUEST_LIMITS, usage, usage.inFlight, requests)
+    if (crowded) return crowded
+    if (usage.kind !== 'unknown' && usage.abandoned >= maxAbandoned)
+      return busyFixed(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
     this.#inFlight += requests
     usage.inFlight += requests
     body.isInFlight = true
@@ -86,10 +85,9 @@ export class InFlight {
   }
 
   enterListen(usage: CallerUsage): Refusal | undefined {
-    const { maxListensPerPrincipal: max } = this.#limits
-    if (usage.kind === 'principal' && usage.listens >= max) return busyFixed(429, 'maxListensPerPrincipal', max, 'open subscriptions')
-    usage.listens++
-    return undefined
+    const crowded = refuseMore(this.#limits, LISTEN_LIMITS, usage, usage.listens)
+    if (!crowded) usage.listens++
+    return crowded
   }
 
   leaveListen(usage: CallerUsage): void {
@@ -98,16 +96,12 @@ export class InFlight {
 
   /** Refuses one more long-lived stream when there are too many. */
   checkStreams(usage: CallerUsage, open: number): Refusal | undefined {
-    const { maxStreams, maxStreamsPerAddress: max } = this.#limits
+    const { maxStreams } = this.#limits
     if (open >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
-    if (usage.kind === 'address' && max !== false && usage.streams >= max)
-      return busy(429, 'maxStreamsPerAddress', max, 'open streams of one address')
-    return undefined
+    return usage.kind === 'address' ? refuseMore(this.#limits, LISTEN_LIMITS, usage, usage.streams) : undefined
   }
 
   whenIdle(): Promise<void> {
     return this.#inFlight === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
   }
 }
-
-const OF = { principal: { requests: 'requests at once' }, address: { requests: 'requests at once from one address' } } as const

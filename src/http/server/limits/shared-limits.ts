@@ -1,15 +1,17 @@
 /** The limits of callers when several replicas serve them: each limit holds for all replicas together. */
 
 import type { Clock, Timer } from '../../../base/clock.ts'
+import { reportError } from '../../../base/report-error.ts'
 import type { Incoming } from '../../../jsonrpc/message.ts'
 import type { SharedServices } from '../../../protocol/interfaces/replaceable-services.ts'
 import { BatchedRates } from '../../../store/batched-rates.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
-import { type Refusal, refuse } from '../refusal.ts'
+import { INTERNAL, type Refusal } from '../refusal.ts'
 import { FaultReports } from '../shared/fault-reports.ts'
 import { storeRefusal, UNUSABLE } from '../shared/store-refusal.ts'
 import type { HttpPost } from '../stateless.ts'
+import { type CallerLimits, LISTEN_LIMITS, REQUEST_LIMITS, SESSION_LIMITS } from './caller-limits.ts'
 import type { CallerUsage } from './caller-usage.ts'
 import { SharedFailedLogins } from './shared-failed-logins.ts'
 import { type PlaceKind, SharedPlaces } from './shared-places.ts'
@@ -21,46 +23,39 @@ const RENEW_MS = 1000
 /** The lease of a store of another process, before that has told it. */
 const USUAL_LEASE_MS = 10_000
 
+/** By kind of the caller. A kind without a limit has no entry. */
+type PlacesByKind = Partial<Record<CallerUsage['kind'], SharedPlaces>>
+
 export class SharedLimits {
   readonly failedLogins: SharedFailedLogins
-  /** By kind of the caller. A kind without a limit has no entry. */
-  readonly #requests: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
-  readonly #listens: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
-  readonly #legacySessions: Partial<Record<CallerUsage['kind'], SharedPlaces>> = {}
+  readonly #requests: PlacesByKind
+  readonly #listens: PlacesByKind
+  readonly #legacySessions: PlacesByKind
   readonly #clock: Clock
   readonly #faults: FaultReports
   readonly #leaseMs: number
   #timer: Timer | undefined
 
   constructor(store: SharedStore, limits: AllHttpLimits, clock: Clock) {
-    const { maxInFlightPerPrincipal, maxInFlightPerAddress, maxListensPerPrincipal, maxStreamsPerAddress } = limits
-    const { maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
     const { counters } = store
     const now = (): number => clock.now()
     this.#clock = clock
     this.#faults = new FaultReports(clock)
     this.#leaseMs = store.replica.leaseMs || USUAL_LEASE_MS
     this.failedLogins = new SharedFailedLogins(limits.failedLogins, counters)
-    const placesOf = (kind: PlaceKind): SharedPlaces => new SharedPlaces(kind, counters, this.#leaseMs, now)
-    const requests = (of: 'principal' | 'address', limit: string, max: number, what: string): void => {
-      const spare = Math.floor(max / SPARE_PART)
-      this.#requests[of] = placesOf({ of, limit, isOption: true, max, what, spare, used: ({ inFlight }) => inFlight })
+    const placesOf = (of: CallerLimits, used: PlaceKind['used'], sparePart = Number.POSITIVE_INFINITY): PlacesByKind => {
+      const places: PlacesByKind = {}
+      for (const kind of ['principal', 'address'] as const) {
+        const max = limits[of[kind].limit]
+        if (max === false) continue
+        const spare = Math.floor(max / sparePart)
+        places[kind] = new SharedPlaces({ ...of[kind], max, used, spare }, counters, this.#leaseMs, now)
+      }
+      return places
     }
-    const listens = (of: 'principal' | 'address', limit: string, max: number, isOption: boolean, what: string): void => {
-      this.#listens[of] = placesOf({ of, limit, isOption, max, what, spare: 0, used: (usage) => usage.listens })
-    }
-    const sessions = (of: 'principal' | 'address', limit: string, max: number, what: string): void => {
-      const used = ({ legacySessions }: CallerUsage): number => legacySessions
-      this.#legacySessions[of] = placesOf({ of, limit, isOption: true, max, what, spare: 0, used })
-    }
-    requests('principal', 'maxInFlightPerPrincipal', maxInFlightPerPrincipal, 'requests at once')
-    if (maxInFlightPerAddress !== false)
-      requests('address', 'maxInFlightPerAddress', maxInFlightPerAddress, 'requests at once from one address')
-    listens('principal', 'maxListensPerPrincipal', maxListensPerPrincipal, false, 'open subscriptions')
-    if (maxStreamsPerAddress !== false)
-      listens('address', 'maxStreamsPerAddress', maxStreamsPerAddress, true, 'open streams of one address')
-    sessions('principal', 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (maxSessionsPerAddress !== false) sessions('address', 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
+    this.#requests = placesOf(REQUEST_LIMITS, ({ inFlight }) => inFlight, SPARE_PART)
+    this.#listens = placesOf(LISTEN_LIMITS, (usage) => usage.listens)
+    this.#legacySessions = placesOf(SESSION_LIMITS, ({ legacySessions }) => legacySessions)
     this.#renewLater()
   }
 
@@ -93,8 +88,15 @@ export class SharedLimits {
     body.isInFlight = true
     const later = (refused: Refusal | undefined): void => {
       body.isInFlight = false
-      if (!refused && reply.isGone) places.entered(usage, requests)
-      const refusal = refused ?? (reply.isGone ? undefined : run())
+      let refusal = refused
+      try {
+        if (!refused && reply.isGone) places.entered(usage, requests)
+        else refusal ??= run()
+      } catch (error) {
+        // Nobody else would catch it.
+        reportError('portico: an HTTP request failed:', error)
+        refusal = INTERNAL
+      }
       if (!body.isInFlight) body.release()
       if (refusal) send(refusal)
     }
@@ -121,23 +123,26 @@ export class SharedLimits {
     }
   }
 
+  /** Counts a request that began at another replica, and runs here from now on. It is not refused. */
+  hold(usage: CallerUsage): void {
+    this.#requests[usage.kind]?.hold(usage).catch(() => {})
+  }
+
   close(): void {
     this.#timer?.cancel()
-    // Without the store they are given back when their time is over.
-    for (const places of this.#all()) places.close().catch(() => {})
+    for (const places of this.#all()) void places.close()
   }
 
   /** The refusal for a request that needs the store. */
   #storeFault(error: unknown): Refusal {
     const refusal = storeRefusal(error)
     if (!refusal || refusal === UNUSABLE) this.#faults.report(error)
-    return refusal ?? refuse(500, 'Internal error')
+    return refusal ?? INTERNAL
   }
 
   #renewLater(): void {
     this.#timer = this.#clock.after(Math.min(this.#leaseMs / 3, RENEW_MS), () => {
-      // While the store is down, requests that need more places are refused.
-      Promise.all(this.#all().map((places) => places.renew())).catch(() => {})
+      for (const places of this.#all()) void places.renew()
       this.#renewLater()
     })
   }

@@ -1,26 +1,22 @@
 /** Counts what a caller uses at all replicas together, such as requests in progress. */
 
 import { randomId } from '../../../base/bytes.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { Counters } from '../../../protocol/interfaces/counters.ts'
-import { busy, busyFixed, type Refusal } from '../refusal.ts'
+import type { Refusal } from '../refusal.ts'
+import { askEach, isAway } from '../shared/ask-each.ts'
+import { type CallerLimit, tooMany } from './caller-limits.ts'
 import type { CallerUsage } from './caller-usage.ts'
 
-export interface PlaceKind {
-  /** Which callers have this limit. */
-  of: 'principal' | 'address'
-  /** The name of the limit. */
-  limit: string
-  /** False if no option changes the limit. */
-  isOption: boolean
+export interface PlaceKind extends CallerLimit {
   max: number
-  /** What there is too much of, for the refusal. */
-  what: string
   /** What the caller uses at this replica. */
   used(usage: CallerUsage): number
   /** The most places that a replica holds in advance, so that it need not ask the store for each request. */
   spare: number
 }
+
+/** Larger than any limit, and exact in every store. */
+const NO_MAX = Number.MAX_SAFE_INTEGER
 
 interface Places {
   /** The last one of this caller that was seen. A usage without anything in it may be replaced by another. */
@@ -40,6 +36,7 @@ export class SharedPlaces {
   readonly #now: () => number
   readonly #holder = randomId()
   readonly #callers = new Map<string, Places>()
+  #renewing: Promise<unknown> | undefined
 
   /** @param ttlMs how long places are held without a renewal */
   constructor(kind: PlaceKind, counters: Counters, ttlMs: number, now: () => number) {
@@ -67,23 +64,46 @@ export class SharedPlaces {
     if (places) places.entering -= requests
   }
 
-  /** Keeps the places that are in use, and gives back the others. */
-  async renew(): Promise<void> {
-    for (const places of this.#callers.values()) {
-      try {
-        await this.#ask(places)
-      } catch (error) {
-        if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') throw error
-        // What the store has of this caller is damaged. The places of the others must not expire.
-      }
-      this.#forgetUnused(places)
-    }
+  /** Holds places for all that the usage counts, also for what did not ask for one. If the store is away, the next renewal does. */
+  async hold(usage: CallerUsage): Promise<void> {
+    const places = this.#at(usage)
+    while (this.#kind.used(usage) > places.granted) await this.#ask(places)
   }
 
-  /** Gives all places back. */
+  /** Keeps the places that are in use, and gives back the others. Does not reject: requests that need the store say what is wrong. */
+  renew(): Promise<unknown> {
+    // For thousands of callers it takes longer than the time until the next one.
+    this.#renewing ??= askEach(
+      this.#callers.values(),
+      (places) => this.#renew(places),
+      () => {},
+    ).finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
+  }
+
+  async #renew(places: Places): Promise<void> {
+    if (!this.#isKnown(places)) return
+    try {
+      await this.#ask(places)
+    } catch (error) {
+      // Places that could not be given back are asked about again, unless what the store has of this caller is damaged.
+      if (isAway(error)) throw error
+    }
+    this.#forgetUnused(places)
+  }
+
+  /** Gives all places back. Does not reject: without the store they are given back when their time is over. */
   async close(): Promise<void> {
+    const keys = [...this.#callers.keys()]
+    this.#callers.clear()
     const { max } = this.#kind
-    await Promise.all([...this.#callers.keys()].map((key) => this.#counters.hold(this.#name(key), this.#holder, 0, max, 1)))
+    await askEach(
+      keys,
+      (key) => this.#counters.hold(this.#name(key), this.#holder, 0, max, 1),
+      () => {},
+    )
   }
 
   #at(usage: CallerUsage): Places {
@@ -97,8 +117,12 @@ export class SharedPlaces {
   }
 
   #forgetUnused(places: Places): void {
-    const { key } = places.usage
-    if (places.granted === 0 && this.#need(places) === 0 && this.#callers.get(key) === places) this.#callers.delete(key)
+    if (places.granted === 0 && this.#need(places) === 0 && this.#isKnown(places)) this.#callers.delete(places.usage.key)
+  }
+
+  /** False once it was forgotten. Another one may have begun for this caller. */
+  #isKnown(places: Places): boolean {
+    return this.#callers.get(places.usage.key) === places
   }
 
   #need({ usage, entering }: Places): number {
@@ -126,8 +150,7 @@ export class SharedPlaces {
   }
 
   #refusal(requests: number): Refusal {
-    const { limit, max, what, isOption } = this.#kind
-    return (isOption ? busy : busyFixed)(429, limit, max, what, requests)
+    return tooMany(this.#kind, this.#kind.max, requests)
   }
 
   /** One question at a time. Resolves to true if all places are taken. */
@@ -139,9 +162,12 @@ export class SharedPlaces {
   }
 
   async #hold(places: Places): Promise<boolean> {
-    const { max, spare } = this.#kind
+    const { max, spare, used } = this.#kind
+    const running = used(places.usage)
+    // What runs cannot be refused. It began at another replica, or the store was away until the places were void.
+    if (running > places.granted) await this.#counters.hold(this.#name(places.usage.key), this.#holder, running, NO_MAX, this.#ttlMs)
     const need = this.#need(places)
-    const wanted = Math.min(max, need + Math.min(spare, need))
+    const wanted = Math.max(running, Math.min(max, need + Math.min(spare, need)))
     // Places that are given back must not be used meanwhile.
     places.granted = Math.min(places.granted, wanted)
     const sentAt = this.#now()

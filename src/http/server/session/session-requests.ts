@@ -1,16 +1,17 @@
 /** Handles POST, GET and DELETE of the revisions with sessions. */
 
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
-import { expectsAnswer, idOf } from '../expects-answer.ts'
+import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
 import type { UsageByCaller } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { KeptBytes } from '../limits/kept-bytes.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
+import { JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import type { HttpPost } from '../stateless.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
@@ -120,17 +121,21 @@ export class SessionRequests implements SessionEndpoint {
   #initialize(message: RequestMessage, { reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
     const { inFlight } = this.#options
     const full = inFlight.enter(usage, body)
-    if (full) return about(full, message.id)
+    if (full) return full
     const crowded = this.#sessions.checkRoom(usage)
     if (crowded) {
       inFlight.leave(usage, body)
-      return about(crowded, message.id)
+      return crowded
     }
     const session = this.#sessions.begin(principal, usage)
-    const over = (): void => inFlight.leave(usage, body)
+    let isOver = false
+    const over = (): void => {
+      isOver = true
+      inFlight.leave(usage, body)
+    }
     // The session also ends if the answer was sent but did not arrive: the client does not know the id then.
     reply.onGone = () => this.#sessions.end(session, 'The client disconnected during the handshake')
-    session.channel.receive(message, {
+    const outlet: Outlet = {
       sender: access,
       arrival: body.arrival,
       push: () => undefined,
@@ -150,7 +155,14 @@ export class SessionRequests implements SessionEndpoint {
         this.#sessions.end(session, 'The handshake was cancelled')
         if (!reply.isGone) reply.send(202, {})
       },
-    })
+    }
+    try {
+      session.channel.receive(message, outlet)
+    } catch (error) {
+      if (!isOver) over()
+      this.#sessions.end(session, 'The handshake failed')
+      throw error
+    }
     return undefined
   }
 
@@ -165,15 +177,20 @@ export class SessionRequests implements SessionEndpoint {
     }
     const { inFlight } = this.#options
     const full = inFlight.enter(session.usage, body)
-    if (full) return about(full, idOf(message))
+    if (full) return full
     const crowded = session.enter(body)
     if (crowded) {
       inFlight.leave(session.usage, body)
-      return about(crowded, idOf(message))
+      return crowded
     }
     const outlet = new ReplyOutlet(reply, accepts, session, access, body)
     reply.onGone = () => outlet.abandon()
-    session.channel.receive(message, outlet)
+    try {
+      session.channel.receive(message, outlet)
+    } catch (error) {
+      outlet.fail()
+      throw error
+    }
     return undefined
   }
 
@@ -188,18 +205,23 @@ export class SessionRequests implements SessionEndpoint {
       return fault
     }
     const full = this.#options.inFlight.enter(usage, body)
-    if (full) return about(full, idOf(message))
+    if (full) return full
     const owner = new SessionlessAnswer(usage, this.#options)
     const outlet = new ReplyOutlet(reply, accepts, owner, access, body)
     owner.outlet = outlet
     reply.onGone = () => outlet.abandon()
-    if (message.kind === 'request' && assumed !== undefined && this.#service.versions.includes(assumed)) {
-      this.#service.answer(message, outlet, { version: assumed, principal, account: usage.key })
-      return undefined
+    try {
+      if (message.kind === 'request' && assumed !== undefined && this.#service.versions.includes(assumed)) {
+        this.#service.answer(message, outlet, { version: assumed, principal, account: usage.key })
+        return undefined
+      }
+      // The handshake and the requests of a batch need a channel, for this POST only.
+      owner.channel = this.#service.open({ outlet: SILENT, principal, assumed, address: usage.key || undefined })
+      owner.channel.receive(message, outlet)
+    } catch (error) {
+      outlet.fail()
+      throw error
     }
-    // The handshake and the requests of a batch need a channel, for this POST only.
-    owner.channel = this.#service.open({ outlet: SILENT, principal, assumed, address: usage.key || undefined })
-    owner.channel.receive(message, outlet)
     return undefined
   }
 }

@@ -1,14 +1,15 @@
 /** The sessions of this process: found by id and owner, limited in number, closed when they expire. */
 
 import type { EndCause } from '../../../protocol/interfaces/service.ts'
+import type { AllHttpLimits } from '../fixed-limits.ts'
+import { refuseMore, SESSION_LIMITS } from '../limits/caller-limits.ts'
 import type { CallerUsage, UsageByCaller } from '../limits/caller-usage.ts'
-import type { HttpLimits } from '../options.ts'
 import { busy, type Refusal } from '../refusal.ts'
 import { HttpSession } from './session.ts'
 import type { SessionServices } from './session-streams.ts'
 
 export class Sessions {
-  readonly #limits: HttpLimits
+  readonly #limits: AllHttpLimits
   readonly #services: SessionServices
   readonly #usages: UsageByCaller
   readonly #sessions = new Map<string, HttpSession>()
@@ -26,14 +27,9 @@ export class Sessions {
 
   /** Makes room for one more session, if necessary by closing an idle one. Refuses when all are in use. */
   checkRoom(usage: CallerUsage): Refusal | undefined {
-    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#limits
-    const count = usage.sessions.size
-    if (usage.kind === 'principal' && count >= maxSessionsPerPrincipal)
-      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && count >= maxSessionsPerAddress) {
-      if (!this.#endLongestIdle(usage, 'maxSessionsPerAddress'))
-        return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    }
+    const { maxSessions } = this.#limits
+    const crowded = refuseMore(this.#limits, SESSION_LIMITS, usage, usage.sessions.size)
+    if (crowded && !(usage.kind === 'address' && this.#endLongestIdle(usage, 'maxSessionsPerAddress'))) return crowded
     if (this.#sessions.size < maxSessions) return undefined
     const largest = this.#usages.largest(({ sessions }) => sessions.size)
     return this.#endLongestIdle(largest, 'maxSessions') ? undefined : busy(503, 'maxSessions', maxSessions, 'sessions')

@@ -6,7 +6,6 @@ import type { Change } from '../../../protocol/interfaces/replaceable-services.t
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import { Patience } from './patience.ts'
 import { type Producer, producerOf } from './producer.ts'
-import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { logTopics, READY, readMember, resourceTopics } from './session-topics.ts'
 import type { StandingEvent } from './standing-stream.ts'
@@ -45,9 +44,9 @@ export class Announcements {
 
   /** Passes on what the server of this endpoint announces, unless another endpoint of that server does so. */
   hear(announcement: Announcement): void {
-    const { announced } = this.#producer
-    if (announced.has(announcement)) return
-    announced.add(announcement)
+    const heard = this.#producer.announced.get(announcement)
+    if (heard) return void heard.add(this)
+    this.#producer.announced.set(announcement, new Set([this]))
     this.add(announcement)
   }
 
@@ -94,7 +93,16 @@ export class Announcements {
     }
     if (announcement.kind === 'page') return this.#sendPage(announcement.elicitationId)
     // The other replicas are told even if the sessions cannot be, and the sessions even if the other replicas cannot be.
-    await Promise.all([this.#broadcast(announcement.change), this.#tellSessions(announcement)])
+    await Promise.all([this.#broadcast(announcement.change), this.#tellSessions(announcement), this.#tellHere(announcement)])
+  }
+
+  /** To the other replicas all endpoints of this process are one. Those of other servers have not heard of the change. */
+  async #tellHere(announcement: Announcement & { kind: 'change' }): Promise<void> {
+    // All endpoints of the server hear of it in the same turn.
+    await Promise.resolve()
+    const { announced, announcing } = this.#producer
+    const others = [...announcing].filter((each) => each !== this && !announced.get(announcement)?.has(each))
+    for (const { service } of others.map((each) => each.#services)) service.onRemoteChange?.(announcement.change)
   }
 
   async #sendPage(elicitationId: string): Promise<void> {
@@ -107,9 +115,9 @@ export class Announcements {
   }
 
   async #broadcast(change: Change): Promise<void> {
-    const { replica } = this.#services.store
+    const { messages } = this.#producer
     try {
-      await this.#untilHeard(() => replica.broadcast(JSON.stringify({ kind: 'change', change } satisfies ReplicaNotice)))
+      await this.#untilHeard(() => messages.broadcast({ kind: 'change', change }))
     } catch (error) {
       this.#services.report(error)
     }

@@ -29,4 +29,6 @@ export async function askEach<T>(
   return hasHeard
 }
 
-const isAway = (error: unknown): boolean => error instanceof McpError && (error.code === 'ERR_STORE_DOWN' || error.code === 'ERR_CLOSED')
+/** The store did not answer, or answers no more. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof McpError && (error.code === 'ERR_STORE_DOWN' || error.code === 'ERR_CLOSED')

@@ -2,14 +2,15 @@
 
 import { randomId } from '../../../base/bytes.ts'
 import type { RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
 import type { InFlight } from '../limits/in-flight.ts'
-import { about, JSON_TYPE, type Refusal } from '../refusal.ts'
+import { JSON_TYPE, type Refusal } from '../refusal.ts'
 import { SILENT } from '../session/check-request.ts'
 import { statusOf } from '../session/session.ts'
 import type { HttpPost } from '../stateless.ts'
 import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
-import type { SessionEntries } from './session-entries.ts'
+import type { NewSession, SessionEntries } from './session-entries.ts'
 import type { SessionRecord } from './session-record.ts'
 
 export interface BeginSessionParts {
@@ -20,16 +21,13 @@ export interface BeginSessionParts {
   later(work: Promise<Refusal | undefined>): void
 }
 
-/** Returns a refusal, or answers when the store has the session: the next request of the client may reach any replica. */
-export async function beginSession(
+/** Answers when the store has the session: the next request of the client may reach any replica. */
+export function beginSession(
+  { id, sid, caller }: NewSession,
   message: RequestMessage,
   { reply, principal, usage, access, accepts, body }: HttpPost,
   { service, inFlight, entries, later }: BeginSessionParts,
-): Promise<Refusal | undefined> {
-  const caller = `caller ${usage.kind} ${usage.key}`
-  const crowded = await entries.checkRoom(usage, caller)
-  if (crowded) return about(crowded, message.id)
-  const { id, name: sid } = await entries.ids.create(principal)
+): void {
   let state: SessionState | undefined
   const shared = {
     state: undefined,
@@ -39,7 +37,10 @@ export async function beginSession(
     openPage: () => Promise.resolve(),
   }
   const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
+  let isOver = false
   const over = (): void => {
+    if (isOver) return
+    isOver = true
     inFlight.leave(usage, body)
     queueMicrotask(() => channel.close('The handshake is over'))
   }
@@ -53,7 +54,7 @@ export async function beginSession(
     return undefined
   }
   reply.onGone = () => channel.close('The client disconnected during the handshake')
-  channel.receive(message, {
+  const outlet: Outlet = {
     sender: access,
     arrival: body.arrival,
     push: () => undefined,
@@ -66,6 +67,11 @@ export async function beginSession(
       over()
       if (!reply.isGone) reply.send(202, {})
     },
-  })
-  return undefined
+  }
+  try {
+    channel.receive(message, outlet)
+  } catch (error) {
+    over()
+    throw error
+  }
 }

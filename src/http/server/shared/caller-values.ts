@@ -28,23 +28,15 @@ export class CallerValues {
     this.#all = this.#bucket(maxRoundBytes)
   }
 
-  /** Beyond the limit nothing is kept: a round that is repeated runs again. */
-  of({ kind, key }: CallerUsage): SharedValues {
-    const values = this.#values
-    return {
-      kept: (name) => values.kept(name),
-      // A caller has as many locks as requests in progress, which have a limit.
-      lock: (name, ttlMs) => values.lock(name, ttlMs),
-      extend: (name, token, ttlMs) => values.extend(name, token, ttlMs),
-      unlock: (name, token) => values.unlock(name, token),
-      keep: async (name, value, ttlMs) => {
-        const bytes = Math.ceil((value.length + VALUE_BYTES) * Math.min(1, ttlMs / PERIOD_MS))
-        return this.#hasRoom(`${kind} ${key}`, bytes) ? values.keep(name, value, ttlMs) : value
-      },
-    }
+  /** Few requests use it, so it costs little until then. */
+  of(usage: CallerUsage): SharedValues {
+    return new ValuesOfCaller(this.#values, this, usage)
   }
 
-  #hasRoom(caller: string, bytes: number): boolean {
+  /** Whether the caller may keep such a value. */
+  hasRoom({ kind, key }: CallerUsage, value: string, ttlMs: number): boolean {
+    const bytes = Math.ceil((value.length + VALUE_BYTES) * Math.min(1, ttlMs / PERIOD_MS))
+    const caller = `${kind} ${key}`
     const now = this.#clock.now()
     const bucket = this.#callers.get(caller) ?? this.#bucket(this.#perCaller)
     this.#callers.set(caller, bucket)
@@ -53,5 +45,39 @@ export class CallerValues {
 
   #bucket(bytes: number): Bucket {
     return new Bucket({ burst: bytes, perSecond: (bytes * 1000) / PERIOD_MS }, this.#clock.now())
+  }
+}
+
+class ValuesOfCaller implements SharedValues {
+  readonly #values: SharedValues
+  readonly #room: CallerValues
+  readonly #usage: CallerUsage
+
+  constructor(values: SharedValues, room: CallerValues, usage: CallerUsage) {
+    this.#values = values
+    this.#room = room
+    this.#usage = usage
+  }
+
+  kept(name: string): Promise<string | undefined> {
+    return this.#values.kept(name)
+  }
+
+  /** A caller has as many locks as requests in progress, which have a limit. */
+  lock(name: string, ttlMs: number): Promise<string | undefined> {
+    return this.#values.lock(name, ttlMs)
+  }
+
+  extend(name: string, token: string, ttlMs: number): Promise<boolean> {
+    return this.#values.extend(name, token, ttlMs)
+  }
+
+  unlock(name: string, token: string): Promise<boolean> {
+    return this.#values.unlock(name, token)
+  }
+
+  /** Beyond the limit nothing is kept: a round that is repeated runs again. */
+  async keep(name: string, value: string, ttlMs: number): Promise<string> {
+    return this.#room.hasRoom(this.#usage, value, ttlMs) ? this.#values.keep(name, value, ttlMs) : value
   }
 }

@@ -1,7 +1,7 @@
 /** Messages of a client that get no answer: answers to questions, and notifications about requests that any replica may run. */
 
 import type { NotificationMessage, Params, SingleMessage } from '../../../jsonrpc/message.ts'
-import { errorJson, notificationJson, resultJson } from '../../../jsonrpc/write.ts'
+import { errorJson, resultJson } from '../../../jsonrpc/write.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { isProgressToken } from '../../../protocol/model/progress.ts'
 import { SILENT } from '../session/check-request.ts'
@@ -48,38 +48,34 @@ export class ClientNotices {
   async #notice(session: ReadSession, message: NotificationMessage): Promise<void> {
     const { sid, record } = session
     const { method, params } = message
-    // Other replicas get only what they need: a client may send megabytes, and each replica would get them.
-    const noticeOf = (needed: Params): string =>
-      JSON.stringify({ kind: 'notice', sid, json: notificationJson(method, needed) } satisfies ReplicaNotice)
+    const { store, messages, report } = this.#services
+    // Calls get only what they need: a client may send megabytes, and each replica would get them.
+    const noticeOf = (needed: Params): ReplicaNotice => ({ kind: 'notice', sid, method, params: needed })
     switch (method) {
       case 'notifications/cancelled': {
         const id = params?.requestId
         if (typeof id !== 'string' && typeof id !== 'number') return
-        const { replica, sessions } = this.#services.store
+        const { replica, sessions } = store
         const name = callName(id)
+        const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
+        const notice = noticeOf({ requestId: id, ...reason })
         // In the store first: the replica may have died, or never read the message.
         const runner = await sessions.cancel(sid, name).catch((error: Error) => {
           // A request of this replica needs no store to be cancelled.
-          this.#calls.notice(sid, message)
           if (!this.#calls.runs(sid, name)) throw error
           return replica.id
         })
-        if (runner === undefined || runner === replica.id) this.#calls.notice(sid, message)
-        const reason = typeof params?.reason === 'string' ? { reason: params.reason.slice(0, MAX_REASON_CHARS) } : {}
-        if (runner !== undefined && runner !== replica.id) await replica.send(runner, noticeOf({ requestId: id, ...reason }))
-        return
+        return messages.hint(runner ?? replica.id, notice, report)
       }
       case 'notifications/initialized':
         await this.#entries.change(session, (state) => {
           state.isReady = true
         })
-        this.#calls.notice(sid, message)
-        return this.#services.store.replica.broadcast(noticeOf({}))
+        return messages.hintAll(noticeOf({}), report)
       case 'notifications/progress': {
-        this.#calls.notice(sid, message)
         const { progressToken } = params ?? {}
         if (!isProgressToken(progressToken) || String(progressToken).length > MAX_TOKEN_CHARS) return
-        return this.#services.store.replica.broadcast(noticeOf({ progressToken }))
+        return messages.hintAll(noticeOf({ progressToken }), report)
       }
       default: {
         const shared = {

@@ -2,9 +2,12 @@
 
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { NewEvent } from '../../../store/stream-logs.ts'
+import { askEach } from './ask-each.ts'
 import type { ReplicaServices } from './replica-services.ts'
+import { isUnusable } from './store-refusal.ts'
 
 const MAX_LATE = 10_000
+const FULL = `More than ${MAX_LATE} requests are over here and not in the store. The oldest was forgotten, and may run again elsewhere`
 /** A stream with a longer answer ends without it. */
 const MAX_ANSWER_CHARS = 1024
 
@@ -28,11 +31,11 @@ interface Waiting {
   replica: string
 }
 
-type Services = Pick<ReplicaServices, 'store' | 'bounds' | 'nextBatch' | 'tails'>
+type Services = Pick<ReplicaServices, 'store' | 'bounds' | 'nextBatch' | 'tails' | 'report'>
 
 export class LateEnds {
   readonly #services: Services
-  readonly #late = new BoundedMap<string, Waiting>(MAX_LATE)
+  readonly #late = new BoundedMap<string, Waiting>(MAX_LATE, () => this.#services.report(new Error(FULL)))
   #trying: Promise<void> | undefined
 
   constructor(services: Services) {
@@ -50,7 +53,7 @@ export class LateEnds {
     this.#late.set(`${sid} ${stream}`, { sid, stream, epoch, events, n: nextBatch(), replica: store.replica.id })
   }
 
-  /** Tries to end the streams, up to the first one that the store refuses. Does not reject. */
+  /** Tries to end the streams. Does not reject. */
   tryAll(): Promise<void> {
     this.#trying ??= this.#tryAll().finally(() => {
       this.#trying = undefined
@@ -59,20 +62,21 @@ export class LateEnds {
   }
 
   async #tryAll(): Promise<void> {
-    const { replica } = this.#services.store
-    for (const [name, late] of [...this.#late]) {
+    const { store, report } = this.#services
+    const { replica } = store
+    const end = async ([name, late]: [string, Waiting]): Promise<void> => {
       if (late.replica === replica.id) {
         if (!replica.isHeld) return
         try {
           await this.#end(late)
-        } catch {
-          // It was reported when the request ended. Next time another one is the first: only one node of a cluster may be away.
-          if (this.#late.has(name)) this.#late.set(name, late)
-          return
+        } catch (error) {
+          if (isUnusable(error)) this.#late.delete(name)
+          throw error
         }
       }
       this.#late.delete(name)
     }
+    await askEach(this.#late, end, report)
   }
 
   /** Any answer will do: a stream that is gone, over or taken over needs no end. */

@@ -115,11 +115,11 @@ export class LoggedStream implements AnswerStream {
 
   /** The store says that this replica does not run the request. That is no news once it was given the end, which a slow client still reads. */
   onRefused(refused: 'gone' | 'fenced'): void {
-    if (!this.#isEnding) this.#stopAs(refused)
+    if (!this.#isEnding) this.#stopBecause(refused)
   }
 
   /**
-   * Leaves the stream to another replica, which continues it. The client comes back there.
+   * Leaves the stream to another replica, which continues it. The handler is stopped, and the client comes back there.
    *
    * @param json the answer for a client that cannot come back
    */
@@ -135,18 +135,19 @@ export class LoggedStream implements AnswerStream {
     return cause
   }
 
+  /** The handler goes on, and lets its client come back later. */
   release(): void {
     // The client needs an id to come back with.
     if (this.#owner.isPolled) void this.#write().then(() => this.breakOff())
   }
 
-  /** Closes the connection but not the stream. The client comes back for the rest, to this or another replica. */
+  /** Closes the connection but not the stream. The client comes back for the rest, to this or another replica. The handler goes on. */
   breakOff(): void {
     this.#sink?.write(`retry: ${RETRY_MS}\n\n`)
     this.disconnect()
   }
 
-  /** The client reads the stream elsewhere. */
+  /** The client reads the stream elsewhere, or has read all of it. The handler is not told. */
   disconnect(): void {
     const sink = this.#sink
     this.#sink = undefined
@@ -155,6 +156,7 @@ export class LoggedStream implements AnswerStream {
     sink.end()
   }
 
+  /** Cuts the connection, so that the client does not take what it has for all. With an id it comes back to the replica that continues. */
   #destroy(): void {
     const sink = this.#sink
     this.#sink = undefined
@@ -191,7 +193,7 @@ export class LoggedStream implements AnswerStream {
     }
   }
 
-  /** The store refuses the events, although this replica holds its lease. The client gets an error instead of waiting for ever. */
+  /** The store refuses the events, although this replica holds its lease. The handler is stopped, and the client gets an error for an answer. */
   async #giveUp(): Promise<void> {
     const reason = 'The store cannot be reached'
     const { store, lateEnds } = this.#services
@@ -223,7 +225,7 @@ export class LoggedStream implements AnswerStream {
     const { sid, stream, isPolled, eventName } = this.#owner
     const opened = await this.#open()
     if (typeof opened !== 'number') {
-      if (opened === 'gone') this.#stopAs(opened)
+      if (opened === 'gone') this.#stopBecause(opened)
       else this.fence('The stream exists')
       return false
     }
@@ -261,7 +263,7 @@ export class LoggedStream implements AnswerStream {
     if (isLast) this.#isEnding = true
     const batch: Batch = { n: nextBatch(), epoch: this.#epoch as number, events, ...(isLast && { isLast }) }
     const appended = await this.#untilHeard(() => store.streams.append(sid, stream, batch, bounds))
-    if (typeof appended === 'string') return this.#stopAs(appended)
+    if (typeof appended === 'string') return this.#stopBecause(appended)
     if (appended.reader !== store.replica.id) return
     const sink = this.#sink
     if (!sink) return tails.wake(sid, stream)
@@ -278,6 +280,7 @@ export class LoggedStream implements AnswerStream {
     return untilHeard(this.#services, command, () => this.#isOver, this.#services.store.replica.leaseMs)
   }
 
+  /** Everything was said. The client has its answer, or finds it when it comes back. */
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -285,7 +288,7 @@ export class LoggedStream implements AnswerStream {
     this.#owner.onWritten()
   }
 
-  /** This replica may not write any more. */
+  /** This replica may not write any more. The handler is stopped. The client comes back to another replica, or gets an error if it cannot. */
   fence(reason: string): void {
     this.#answerWithoutId(this.#owner.lostJson)
     this.#stop(reason, 'replica_lost')
@@ -298,11 +301,13 @@ export class LoggedStream implements AnswerStream {
     this.disconnect()
   }
 
-  #stopAs(refused: 'gone' | 'fenced'): void {
+  /** `gone`: the session has ended, so the client can come back to nothing. `fenced`: as above. */
+  #stopBecause(refused: 'gone' | 'fenced'): void {
     if (refused === 'gone') this.#stop('The session has ended')
     else this.fence(TAKEN_OVER)
   }
 
+  /** The handler is stopped with this reason, and the client is cut off. */
   #stop(reason: string, cause?: EndCause): void {
     if (this.#isOver) return
     this.#destroy()

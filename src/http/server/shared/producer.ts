@@ -3,9 +3,14 @@
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { Announcements } from './announcements.ts'
+import { LegacyPosts } from './legacy-posts.ts'
+import { ReplicaMessages } from './replica-messages.ts'
 import type { Tails } from './tails.ts'
 
 export interface Producer {
+  readonly messages: ReplicaMessages
+  /** The POSTs of the oldest transport. */
+  readonly legacy: LegacyPosts
   /** The next number of a batch. Each is higher than all before, also those of an earlier endpoint. */
   nextBatch(): number
   /** The end of the last append to the standing stream of each session. */
@@ -16,8 +21,8 @@ export interface Producer {
   readonly tails: Set<Tails>
   /** The endpoints that use the lease of this process. The last one gives it up. */
   readonly endpoints: Set<{ readonly isEnding: boolean }>
-  /** What one of the endpoints passes on. A server may have several endpoints, and each hears of it. */
-  readonly announced: WeakSet<Announcement>
+  /** What one of the endpoints passes on, with those that have heard it from their server. A server may have several endpoints. */
+  readonly announced: WeakMap<Announcement, Set<Announcements>>
   /** The endpoints that pass on announcements. One that has ended goes on with what it has heard while there are others. */
   readonly announcing: Set<Announcements>
 }
@@ -28,13 +33,16 @@ export function producerOf(store: SharedStore): Producer {
   let producer = producers.get(store)
   if (!producer) {
     let batches = 0
+    const messages = new ReplicaMessages(store.replica)
     producer = {
+      messages,
+      legacy: new LegacyPosts(store.replica, messages),
       nextBatch: () => ++batches,
       last: new Map(),
       behind: new Set(),
       tails: new Set(),
       endpoints: new Set(),
-      announced: new WeakSet(),
+      announced: new WeakMap(),
       announcing: new Set(),
     }
     producers.set(store, producer)

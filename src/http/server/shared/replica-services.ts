@@ -9,6 +9,7 @@ import type { InFlight } from '../limits/in-flight.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import type { KeptShares } from './kept-shares.ts'
 import type { LateEnds } from './late-ends.ts'
+import type { ReplicaMessages } from './replica-messages.ts'
 import type { SharedPages } from './shared-pages.ts'
 import type { StandingStreams } from './standing-stream.ts'
 import type { Tails } from './tails.ts'
@@ -25,6 +26,7 @@ export interface ReplicaServices {
   standing: StandingStreams
   lateEnds: LateEnds
   pages: SharedPages
+  messages: ReplicaMessages
   clock: Clock
   /** The next number of a batch. Each is higher than all before. */
   nextBatch(): number

@@ -12,7 +12,7 @@ import { askEach } from './ask-each.ts'
 import { callName, MAX_RUNS, type OpenCall, type RestartableCall, RUNS } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession, SessionRecord } from './session-record.ts'
-import { SharedCall } from './shared-call.ts'
+import { SharedCall, type SharedCallOptions } from './shared-call.ts'
 
 /** A larger request is not run again, because the store would have to keep it. */
 const MAX_RESTARTABLE_CHARS = 256 * 1024
@@ -22,6 +22,8 @@ export interface RunningCallsOptions {
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
   /** Counts the memory of a message. */
   bodyOf(usage: CallerUsage): BodyMemory
+  /** Counts a request of another replica, which runs here from now on, at all replicas. */
+  hold(usage: CallerUsage): void
   /** Changes the state of a session in the store. */
   change(session: ReadSession, apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void>
 }
@@ -46,11 +48,10 @@ export class RunningCalls {
     return new Set([...this.#calls].map(({ sid }) => sid))
   }
 
-  start(session: ReadSession, message: Incoming, { reply, accepts, access, body, usage, request }: HttpPost): void {
-    const restart = accepts.events
-      ? this.#restartable({ message, access, address: request.remoteAddress, bytes: body.arrival?.bytes })
-      : undefined
-    const call = this.#add(session, message, usage, restart)
+  /** @param names how the store names the requests */
+  start(session: ReadSession, message: Incoming, names: readonly string[], post: HttpPost): void {
+    const { reply, accepts, access, body, usage } = post
+    const call = this.#add({ session, message, names, usage, restart: accepts.events ? this.#restartable(message, post) : undefined })
     call.start(reply, accepts, access, body)
   }
 
@@ -64,7 +65,7 @@ export class RunningCalls {
     taken: TakenOver,
     { restart }: OpenCall,
   ): Promise<'runAgain' | 'fenced' | 'left' | 'lost' | 'cancelled' | 'had all runs'> {
-    const { services, usageOf, bodyOf } = this.#options
+    const { services, usageOf, bodyOf, hold } = this.#options
     const { store, service, inFlight, limits } = services
     if (!restart || !service.isRestartable?.(restart.message)) return 'lost'
     const run = Number(taken.journal[RUNS] ?? 1) + 1
@@ -72,7 +73,8 @@ export class RunningCalls {
     // Before the handler begins, because it may end this process.
     if (!(await store.streams.record(sid, stream, taken.epoch, RUNS, String(run)))) return 'fenced'
     const { message, access, address } = restart
-    const entered = await store.sessions.enter(sid, callName(message.id), limits.maxInFlightPerSession, true)
+    const name = callName(message.id)
+    const entered = await store.sessions.enter(sid, name, limits.maxInFlightPerSession, true)
     // The client may have sent the request again.
     if (typeof entered === 'string') return 'lost'
     if (entered.isCancelled) return 'cancelled'
@@ -85,11 +87,12 @@ export class RunningCalls {
     const body = bodyOf(usage)
     if (this.#end || !body.grow(taken.call.length) || inFlight.enter(usage, body)) {
       body.release()
-      await store.sessions.leave(sid, callName(message.id))
+      await store.sessions.leave(sid, name)
       return 'lost'
     }
+    hold(usage)
     const before = { stream, taken, run }
-    this.#add(session, message, usage, restart, before).startAgain(before, access, body)
+    this.#add({ session, message, names: [name], usage, restart, before }).startAgain(before, access, body)
     return 'runAgain'
   }
 
@@ -106,6 +109,11 @@ export class RunningCalls {
 
   takeAnswer(sid: string, stream: string, question: string, json: string): void {
     this.#find(sid, stream)?.takeAnswer(question, json)
+  }
+
+  /** The client reads the stream of its call, at any replica, or has left it. */
+  attend(sid: string, stream: string, reader: number, isThere: boolean): void {
+    this.#find(sid, stream)?.attend(reader, isThere)
   }
 
   /** The client reads the stream elsewhere. */
@@ -133,12 +141,12 @@ export class RunningCalls {
   }
 
   /**
-   * What messages may have failed to say: answers to questions, cancellations, and that another replica has taken over. Returns whether the
-   * store could be asked about everything.
+   * What messages may have failed to say: answers to questions, cancellations, that the client is ready, and that another replica has taken
+   * over. Returns whether the store could be asked about everything.
    */
   async lookAgain(): Promise<boolean> {
-    const hasHeard = await this.#findAnswers()
-    return (await this.#findCancelled()) && hasHeard
+    const heard = [await this.#findAnswers(), await this.#findCancelled(), await this.#findReady()]
+    return heard.every(Boolean)
   }
 
   /** A call that began since the last look waits for the next one: most calls are over by then, and cost nothing. */
@@ -158,6 +166,18 @@ export class RunningCalls {
       for (const name of await store.sessions.cancelled(sid, [...calls.keys()])) calls.get(name)?.cancel(name)
     }
     return askEach(bySession, ask, report)
+  }
+
+  /** Calls may wait until their client is ready. */
+  #findReady(): Promise<boolean> {
+    const { store, report } = this.#options.services
+    const waiting = new Set([...this.#calls].filter(({ isReady }) => !isReady).map(({ sid }) => sid))
+    const ask = async (sid: string): Promise<void> => {
+      const entered = await store.sessions.enter(sid, undefined, 0)
+      const isReady = typeof entered !== 'string' && (JSON.parse(entered.record) as SessionRecord).state.isReady
+      if (isReady) this.notice(sid, { kind: 'notification', method: 'notifications/initialized', params: undefined })
+    }
+    return askEach(waiting, ask, report)
   }
 
   #findAnswers(): Promise<boolean> {
@@ -183,26 +203,18 @@ export class RunningCalls {
     return undefined
   }
 
-  #restartable({ message, access, address, bytes }: { message: Incoming } & Omit<RestartableCall, 'message'>): RestartableCall | undefined {
+  #restartable(message: Incoming, { access, request, body }: HttpPost): RestartableCall | undefined {
     if (message.kind !== 'request' || !this.#options.services.service.isRestartable?.(message)) return undefined
-    return JSON.stringify(message).length > MAX_RESTARTABLE_CHARS ? undefined : { message, access, address, bytes }
+    // Its memory is estimated as more than its JSON, which therefore need not be made for a small one.
+    if (body.bytes > MAX_RESTARTABLE_CHARS && JSON.stringify(message).length > MAX_RESTARTABLE_CHARS) return undefined
+    return { message, access, address: request.remoteAddress, bytes: body.arrival?.bytes }
   }
 
-  #add(
-    session: ReadSession,
-    message: Incoming,
-    usage: CallerUsage,
-    restart: RestartableCall | undefined,
-    before?: { stream: string; taken: TakenOver; run: number },
-  ): SharedCall {
+  #add(of: Omit<SharedCallOptions, 'services' | 'change' | 'onOver'>): SharedCall {
     const call = new SharedCall({
-      session,
-      message,
-      usage,
+      ...of,
       services: this.#options.services,
-      restart,
-      ...(before && { before }),
-      change: (apply, bounds) => this.#options.change(session, apply, bounds),
+      change: (apply, bounds) => this.#options.change(of.session, apply, bounds),
       onOver: (over) => this.#calls.delete(over),
     })
     this.#calls.add(call)

@@ -9,6 +9,7 @@ import type { Entered } from '../../../store/session-table.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { isUnreadable } from '../../../store/unreadable.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
+import { refuseMore, SESSION_LIMITS } from '../limits/caller-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { busy, type Refusal, refuse } from '../refusal.ts'
 import { NOT_FOUND } from '../session/check-request.ts'
@@ -27,6 +28,16 @@ export interface SessionEntriesOptions {
   report(error: unknown): void
   /** A session was closed to make room. */
   onEnded(record: SessionRecord): void
+}
+
+/** A session that has no record yet. */
+export interface NewSession {
+  /** What its client is told. */
+  id: string
+  /** What the store calls it. */
+  sid: string
+  /** The topic that counts the sessions of its caller. */
+  caller: string
 }
 
 export class SessionEntries {
@@ -146,16 +157,16 @@ export class SessionEntries {
       after = await changeRecord(this.#store, this.#options.clock, session, apply)
     } catch (error) {
       // If only the reply was lost, the change may have been made.
-      if (!isUnheard(error)) await this.#leaveTopics(session, [wanted]).catch(this.#options.report)
+      if (!isUnheard(error)) await this.#leaveFormer(session, [wanted]).catch(this.#options.report)
       throw error
     }
     // Another request may have changed the record, too.
     await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
-    await this.#leaveTopics(session, [before, wanted])
+    await this.#leaveFormer(session, [before, wanted])
   }
 
   /** Leaves the topics of former records. Another replica may have added the session to one of them since, with a newer record. */
-  async #leaveTopics(session: ReadSession, formers: SessionRecord[]): Promise<void> {
+  async #leaveFormer(session: ReadSession, formers: SessionRecord[]): Promise<void> {
     const { topics, sessions } = this.#store
     const { sid, record, revision } = session
     let left = 0
@@ -175,21 +186,27 @@ export class SessionEntries {
     checkSubscriptions(weightOfBlocks(own + more), weightOfBlocks(all + more), bounds)
   }
 
+  /** The ids of a new session, or why there is no room for it. */
+  async create(usage: CallerUsage, principal: string | undefined): Promise<NewSession | Refusal> {
+    const caller = `caller ${usage.kind} ${usage.key}`
+    const crowded = await this.#checkRoom(usage, caller)
+    if (crowded) return crowded
+    const { id, name } = await this.ids.create(principal)
+    return { id, sid: name, caller }
+  }
+
   /**
    * Makes room for one more session, if necessary by closing an idle one. Refuses when those that it looks at are in use. Counted for all
    * replicas together, so two clients that come at once may both find room.
    */
-  async checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
-    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#options.limits
+  async #checkRoom(usage: CallerUsage, caller: string): Promise<Refusal | undefined> {
+    const { limits } = this.#options
+    const { maxSessions } = limits
     const { topics } = this.#store
     const [all, own] = await Promise.all([topics.size(SESSIONS), topics.size(caller)])
-    let isMade = false
-    if (usage.kind === 'principal' && own >= maxSessionsPerPrincipal)
-      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (usage.kind === 'address' && maxSessionsPerAddress !== false && own >= maxSessionsPerAddress) {
-      isMade = await this.#room.ofCaller(caller)
-      if (!isMade) return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    }
+    const crowded = refuseMore(limits, SESSION_LIMITS, usage, own)
+    const isMade = crowded !== undefined && usage.kind === 'address' && (await this.#room.ofCaller(caller))
+    if (crowded && !isMade) return crowded
     if (all - (isMade ? 1 : 0) < maxSessions || (await this.#room.ofAll())) return undefined
     return busy(503, 'maxSessions', maxSessions, 'sessions')
   }
@@ -206,9 +223,15 @@ export class SessionEntries {
     }
   }
 
+  /** Forgets a session that its client never used. */
   async forget(sid: string, record: SessionRecord): Promise<undefined> {
     await this.#store.sessions.end(sid)
-    await removeTopics(this.#store.topics, sid, record)
+    await this.leaveTopics(sid, record)
+  }
+
+  /** The session has ended. Its topics name it until they expire if they cannot be left now. */
+  async leaveTopics(sid: string, record: SessionRecord): Promise<void> {
+    await removeTopics(this.#store.topics, sid, record).catch(this.#options.report)
   }
 
   /** False: the store could not be reached for each session. The next call of `keep` tries again. */

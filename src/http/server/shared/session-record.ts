@@ -5,6 +5,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
+import { NOT_FOUND } from '../session/check-request.ts'
 
 export interface SessionRecord {
   principal: string | undefined
@@ -26,7 +27,7 @@ const MAX_ATTEMPTS = 30
 /** Replicas that change a record at once wait for random times, up to 1 ms at first and twice as long each time. */
 const MAX_PAUSE_MS = 200
 
-/** Applies a change to the newest record. Throws what `apply` throws. */
+/** Applies a change to the newest record. Throws what `apply` throws, and ERR_SESSION_GONE. */
 export async function changeRecord(
   store: SharedStore,
   clock: Clock,
@@ -49,10 +50,10 @@ export async function changeRecord(
   throw new McpError('ERR_LIMIT', 'Too many requests change this session at once. Send the request again', { data })
 }
 
-/** Reads what others have changed since. */
+/** Reads what others have changed since. Rejects with ERR_SESSION_GONE if the session has ended. */
 export async function readAgain({ sessions }: SharedStore, session: ReadSession): Promise<void> {
   const entered = await sessions.enter(session.sid, undefined, 0)
-  if (typeof entered === 'string') throw new McpError('ERR_CLOSED', 'The session has ended')
+  if (typeof entered === 'string') throw new McpError('ERR_SESSION_GONE', NOT_FOUND.message)
   session.record = JSON.parse(entered.record) as SessionRecord
   session.revision = entered.revision
 }

@@ -2,6 +2,7 @@
 
 import { randomId } from '../../../base/bytes.ts'
 import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import { read } from '../../../jsonrpc/read.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
@@ -13,16 +14,17 @@ import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import { ENDED } from '../refusal.ts'
 import type { HttpReply } from '../runtime/request-reply.ts'
-import { SILENT } from '../session/check-request.ts'
+import { NOT_FOUND, SILENT } from '../session/check-request.ts'
 import { statusOf } from '../session/session.ts'
 import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, callNames, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
+import { callName, goneAnswer, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
+import { storeRefusal } from './store-refusal.ts'
 
 /** What the runs of a call before this one have left. */
 export interface RunsBefore {
@@ -35,6 +37,8 @@ export interface RunsBefore {
 export interface SharedCallOptions {
   session: ReadSession
   message: Incoming
+  /** How the store names its requests. */
+  names: readonly string[]
   usage: CallerUsage
   services: ReplicaServices
   /** Set if another replica may run the request again. */
@@ -49,7 +53,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   readonly sid: string
   readonly stream: string
   readonly eventName: string
-  /** How the store names its requests. Those of a batch leave together. */
+  /** Those of a batch leave together. */
   readonly names: readonly string[]
   readonly isPolled: boolean
   readonly usage: CallerUsage
@@ -65,24 +69,31 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   #questions = 0
   #isAnswered = false
   #isUnattended = false
+  /** The newest reader of the stream that this replica knows of. */
+  #reader = 0
   #isFenced = false
   /** Without a lease at the start nothing can be taken over: the store was away, and a request without a stream does not need the lease. */
   readonly #hadLease: boolean
   #isLost = false
+  /** The session has ended. */
+  #isGone = false
   #isCancelled = false
+  /** Whether the client has finished the handshake, as far as this replica knows. */
+  #isReady: boolean
   #hasLeft = false
   #body: BodyMemory | undefined
 
   constructor(options: SharedCallOptions) {
-    const { session, message, usage, services, restart, before } = options
+    const { session, names, usage, services, restart, before } = options
     const { principal, state, eventName } = session.record
     this.#options = options
     this.sid = session.sid
     this.stream = before?.stream ?? randomId()
     this.account = session.sid
     this.state = state
+    this.#isReady = state.isReady
     this.eventName = eventName
-    this.names = callNames(message)
+    this.names = names
     this.usage = usage
     this.isPolled = revisionOf(state.version)?.hasPolledStreams ?? false
     this.journal = restart && new StreamJournal(this, before?.taken)
@@ -119,6 +130,11 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     return this.lostJson
   }
 
+  /** False: a question of this call waits until the client is ready. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
   /** The stream, once the answer has become one. */
   get logged(): LoggedStream | undefined {
     return this.#logged
@@ -128,7 +144,14 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     const outlet = new ReplyOutlet(reply, accepts, this, access, body)
     this.#outlet = outlet
     reply.onGone = () => outlet.abandon()
-    this.#channel.receive(this.#options.message, outlet)
+    // Since the store was asked.
+    if (reply.isGone) outlet.abandon()
+    try {
+      this.#channel.receive(this.#options.message, outlet)
+    } catch (error) {
+      outlet.fail()
+      throw error
+    }
     // The client gets an id at once, so that it can come back for the answer of another run.
     if (this.journal && this.isPolled && !this.#isAnswered) outlet.onSlow()
   }
@@ -141,15 +164,21 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       this.onOver(body)
       logged.finish(json)
     }
-    const { message, restart } = this.#options
-    this.#channel.receive(message, {
+    const { message, restart, services } = this.#options
+    const outlet: Outlet = {
       sender,
       arrival: restart && { bytes: restart.bytes, address: restart.address },
       push: (json, question) => logged.push(json, question),
       questionId: () => this.questionId(),
       answer: end,
       drop: () => end(),
-    })
+    }
+    try {
+      this.#channel.receive(message, outlet)
+    } catch (error) {
+      services.report(error)
+      end(lostAnswer(openCallOf(message, undefined)))
+    }
   }
 
   /** The client has cancelled the request with this name. */
@@ -159,6 +188,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   /** Passes on a notification of the client that is about this request. */
   notice(message: Incoming): void {
+    if (message.kind === 'notification' && message.method === 'notifications/initialized') this.#isReady = true
     if (this.names.includes(cancelledIn(message) ?? '')) this.#isCancelled = true
     this.#channel.receive(message, SILENT)
   }
@@ -233,8 +263,20 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   begin(): void {}
 
-  change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
-    return this.#options.change(apply, bounds)
+  async change(apply: (state: SessionState) => void, bounds?: SubscriptionBounds): Promise<void> {
+    try {
+      await this.#options.change(apply, bounds)
+    } catch (error) {
+      if (storeRefusal(error) === NOT_FOUND) this.#onSessionGone()
+      throw error
+    }
+  }
+
+  /** Tells a client that has no stream yet what its next request would tell it. */
+  #onSessionGone(): void {
+    this.#isGone = true
+    this.#outlet?.answer(goneAnswer(openCallOf(this.#options.message, undefined)), INTERNAL_ERROR)
+    this.abort('The session has ended')
   }
 
   openPage(elicitationId: string, json: string): Promise<void> {
@@ -246,7 +288,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   }
 
   statusOf(errorCode: number | undefined): number {
-    return statusOf(errorCode)
+    return this.#isGone ? NOT_FOUND.status : statusOf(errorCode)
   }
 
   questionId(): string {
@@ -290,14 +332,30 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#options.services.inFlight.abandon(this.usage)
   }
 
+  #onAttended(): void {
+    if (this.#isUnattended) this.#options.services.inFlight.unabandon(this.usage)
+    this.#isUnattended = false
+  }
+
+  /**
+   * A client reads the stream here or at another replica, or has left it.
+   *
+   * @param reader what an earlier reader does makes no difference
+   */
+  attend(reader: number, isThere: boolean): void {
+    if (reader < this.#reader) return
+    this.#reader = reader
+    if (isThere) this.#onAttended()
+    else this.onUnattended()
+  }
+
   onFenced(reason: string, cause?: EndCause): void {
     this.#isFenced = true
     this.abort(reason, cause)
   }
 
   onWritten(): void {
-    if (this.#isUnattended) this.#options.services.inFlight.unabandon(this.usage)
-    this.#isUnattended = false
+    this.#onAttended()
     this.#leave()
     this.#end()
   }

@@ -3,12 +3,11 @@
 import { randomFraction } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import { notices } from '../../../base/notices.ts'
-import type { Incoming, NotificationMessage, RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { leaveReplica } from '../../../store/leave-replica.ts'
-import type { StoreMessage } from '../../../store/replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
-import { expectsAnswer, idOf } from '../expects-answer.ts'
+import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { acceptsOf } from '../guard.ts'
 import type { LegacyRelay, LegacySse } from '../legacy-sse.ts'
@@ -17,7 +16,7 @@ import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import type { HealthCheck } from '../operations/health.ts'
 import type { HttpOptions } from '../options.ts'
-import { about, DRAINING_REPLICA, type Refusal, refuse } from '../refusal.ts'
+import { DRAINING_REPLICA, INTERNAL, type Refusal } from '../refusal.ts'
 import type { HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import { checkBatch, checkSessionHeaders, checkSessionVersion, checkShape, NO_EVENTS, NO_SESSION_ID } from '../session/check-request.ts'
 import type { SessionEndpoint } from '../session/session-endpoint.ts'
@@ -34,6 +33,7 @@ import { SharedLegacy } from './legacy-relay.ts'
 import { boundsOf } from './log-bounds.ts'
 import { callNames } from './open-call.ts'
 import { producerOf } from './producer.ts'
+import type { ReplicaListener, StoreHint } from './replica-messages.ts'
 import type { ReplicaNotice } from './replica-notice.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { RunningCalls } from './running-calls.ts'
@@ -55,8 +55,10 @@ export interface SharedSessionsOptions {
   usageOf(principal: string | undefined, address: string | undefined): CallerUsage
   /** Counts the memory of a message. */
   bodyOf(usage: CallerUsage): BodyMemory
-  /** Sends a refusal that was found out later. */
-  refuse(reply: HttpReply, refusal: Refusal): void
+  /** Counts a request of another replica, which runs here from now on, at all replicas. */
+  hold(usage: CallerUsage): void
+  /** Sends a refusal that was found out later, with the id of the message. */
+  refuse(reply: HttpReply, refusal: Refusal, message: Incoming | undefined): void
   /** Called after the requests of a replica that ended were taken over. */
   onTakenOver(counts: TakenOverCounts): void
 }
@@ -71,7 +73,7 @@ const LOST_RETRY_LEASES = 2
 /** How often to look for replicas that have ended, at least. */
 const LOOK_MS = 1000
 
-export class SharedSessions implements SessionEndpoint {
+export class SharedSessions implements SessionEndpoint, ReplicaListener {
   readonly methods = 'POST, GET, DELETE'
   readonly #options: SharedSessionsOptions
   readonly #services: ReplicaServices
@@ -99,9 +101,10 @@ export class SharedSessions implements SessionEndpoint {
     this.#options = options
     this.#store = store
     this.#faults = new FaultReports(clock)
-    const { nextBatch, endpoints } = producerOf(store)
+    const { nextBatch, endpoints, messages } = producerOf(store)
     endpoints.add(this)
-    const tails = new Tails(store, open, (error) => this.#report(error))
+    const report = (error: unknown): void => this.#report(error)
+    const tails = new Tails(store, open, report)
     const bounds = boundsOf(limits)
     this.#services = {
       service,
@@ -114,10 +117,11 @@ export class SharedSessions implements SessionEndpoint {
       shares: new KeptShares(limits, clock),
       tails,
       standing: new StandingStreams({ store, bounds, nextBatch, tails }),
-      lateEnds: new LateEnds({ store, bounds, nextBatch, tails }),
+      lateEnds: new LateEnds({ store, bounds, nextBatch, tails, report }),
       pages: new SharedPages(store.counters, limits.sessionIdleMs),
+      messages,
       nextBatch,
-      report: (error) => this.#report(error),
+      report,
     }
     this.#entries = new SessionEntries({ ...this.#services, onEnded: ({ state }) => service.onSessionEnd?.(state) })
     this.#announcements = new Announcements(this.#services)
@@ -125,6 +129,7 @@ export class SharedSessions implements SessionEndpoint {
       services: this.#services,
       usageOf: options.usageOf,
       bodyOf: options.bodyOf,
+      hold: options.hold,
       change: (session, apply, bounds) => this.#entries.change(session, apply, bounds),
     })
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
@@ -132,7 +137,7 @@ export class SharedSessions implements SessionEndpoint {
     this.#dead = new DeadReplicas(this.#services, this.#calls, (counts) => options.onTakenOver(counts))
     const stop = service.onAnnouncement?.((announcement) => this.#announcements.hear(announcement))
     if (stop) this.#stopListening.push(stop)
-    this.#stopListening.push(store.replica.listen((message) => this.#onMessage(message)))
+    this.#stopListening.push(messages.listen(this))
     this.#join()
     this.#tend()
   }
@@ -174,20 +179,8 @@ export class SharedSessions implements SessionEndpoint {
       return undefined
     }
     const full = inFlight.enter(usage, body)
-    if (full) return about(full, idOf(message))
-    const work = id === undefined ? this.#begin(message as RequestMessage, post) : this.#call(id, message, post)
-    // A refusal or an error means that nothing runs.
-    const counted = work.then(
-      (refusal) => {
-        if (refusal) inFlight.leave(usage, body)
-        return refusal
-      },
-      (error: unknown) => {
-        inFlight.leave(usage, body)
-        throw error
-      },
-    )
-    this.#later(counted, reply, message)
+    if (full) return full
+    this.#later(id === undefined ? this.#begin(message as RequestMessage, post) : this.#call(id, message, post), reply, message)
     return undefined
   }
 
@@ -276,7 +269,7 @@ export class SharedSessions implements SessionEndpoint {
     const { replica } = this.#store
     try {
       await leaveReplica(replica)
-      await replica.broadcast(JSON.stringify({ kind: 'left' } satisfies ReplicaNotice))
+      await this.#services.messages.broadcast({ kind: 'left' })
     } catch {
       // A store that cannot be reached: others take over when the lease ends.
     }
@@ -288,31 +281,47 @@ export class SharedSessions implements SessionEndpoint {
       .catch((error: unknown) => {
         const known = storeRefusal(error)
         if (!known || known === UNUSABLE) this.#report(error)
-        return known ?? refuse(500, 'Internal error')
+        return known ?? INTERNAL
       })
       .then((refusal) => {
         this.#asked.delete(asked)
-        if (refusal) this.#options.refuse(reply, about(refusal, refusal.id ?? (message && idOf(message))))
+        if (refusal) this.#options.refuse(reply, refusal, message)
       })
     this.#asked.add(asked)
   }
 
   async #call(id: string, message: Incoming, post: HttpPost): Promise<Refusal | undefined> {
     const names = callNames(message)
-    const session = await this.#entries.enter(id, post.principal, names)
+    const session = await this.#admitted(post, this.#entries.enter(id, post.principal, names))
     if ('status' in session) return session
     if (this.#isClosed) {
+      this.#options.inFlight.leave(post.usage, post.body)
       await this.#entries.leave(session.sid, names)
       return DRAINING_REPLICA
     }
-    this.#calls.start(session, message, post)
+    this.#calls.start(session, message, names, post)
     return undefined
   }
 
-  #begin(message: RequestMessage, post: HttpPost): Promise<Refusal | undefined> {
+  async #begin(message: RequestMessage, post: HttpPost): Promise<Refusal | undefined> {
     const { service, inFlight } = this.#options
     const entries = this.#entries
-    return beginSession(message, post, { service, inFlight, entries, later: (work) => this.#later(work, post.reply, message) })
+    const session = await this.#admitted(post, entries.create(post.usage, post.principal))
+    if ('status' in session) return session
+    beginSession(session, message, post, { service, inFlight, entries, later: (work) => this.#later(work, post.reply, message) })
+    return undefined
+  }
+
+  /** A request that is refused, or fails, before it begins does not count. From then on its part takes it out of the counts. */
+  async #admitted<T extends object>({ usage, body }: HttpPost, admission: Promise<T | Refusal>): Promise<T | Refusal> {
+    let isAdmitted = false
+    try {
+      const admitted = await admission
+      isAdmitted = !('status' in admitted)
+      return admitted
+    } finally {
+      if (!isAdmitted) this.#options.inFlight.leave(usage, body)
+    }
   }
 
   /** Handles messages that get no answer. */
@@ -329,47 +338,48 @@ export class SharedSessions implements SessionEndpoint {
   async #end(id: string, reply: HttpReply, principal: string | undefined): Promise<Refusal | undefined> {
     const session = await this.#entries.enter(id, principal)
     if ('status' in session) return session
-    const { sid } = session
-    await this.#entries.forget(sid, session.record)
-    this.#options.service.onSessionEnd?.(session.record.state)
-    this.#close(sid)
-    await this.#store.replica.broadcast(JSON.stringify({ kind: 'end', sid } satisfies ReplicaNotice))
+    const { sid, record } = session
+    const { messages, report } = this.#services
+    await this.#store.sessions.end(sid)
+    // From here on the store must not fail the request: its repetition would find no session.
+    await Promise.all([messages.hintAll({ kind: 'end', sid }, report), this.#entries.leaveTopics(sid, record)])
+    this.#options.service.onSessionEnd?.(record.state)
     if (!reply.isGone) reply.send(204, {})
     return undefined
   }
 
-  #close(sid: string): void {
-    this.#calls.endSession(sid, 'The client ended the session')
-    this.#services.tails.endSession(sid)
-  }
-
-  #onMessage(message: StoreMessage): void {
+  hear(hint: StoreHint): void {
     const { tails } = this.#services
-    switch (message.kind) {
+    switch (hint.kind) {
       case 'wake':
-        return tails.wake(message.sid, message.stream)
+        return tails.wake(hint.sid, hint.stream)
       case 'superseded':
-        tails.supersede(message.sid, message.stream, message.reader)
-        return this.#calls.disconnect(message.sid, message.stream)
+        tails.supersede(hint.sid, hint.stream, hint.reader)
+        return this.#calls.disconnect(hint.sid, hint.stream)
       case 'answered':
-        return this.#calls.takeAnswer(message.sid, message.stream, message.question, message.json)
-      case 'message':
-        return this.#onNotice(JSON.parse(message.json) as ReplicaNotice)
+        return this.#calls.takeAnswer(hint.sid, hint.stream, hint.question, hint.json)
       case 'missed':
         this.#options.service.onMissedChanges?.()
         return this.#lookAgain()
       case 'lost':
-        return this.#onLost(message.reason)
+        return this.#onLost(hint.reason)
     }
   }
 
-  #onNotice(notice: ReplicaNotice): void {
-    if (notice.kind === 'end') return this.#close(notice.sid)
-    if (notice.kind === 'change') return this.#options.service.onRemoteChange?.(notice.change)
-    if (notice.kind === 'left') return void this.#dead.look().catch((error: unknown) => this.#report(error))
-    if (notice.kind !== 'notice') return
-    const { method, params } = JSON.parse(notice.json) as NotificationMessage
-    this.#calls.notice(notice.sid, { kind: 'notification', method, params } as NotificationMessage)
+  take(notice: ReplicaNotice): void {
+    switch (notice.kind) {
+      case 'end':
+        this.#calls.endSession(notice.sid, 'The client ended the session')
+        return this.#services.tails.endSession(notice.sid)
+      case 'change':
+        return this.#options.service.onRemoteChange?.(notice.change)
+      case 'left':
+        return void this.#dead.look().catch((error: unknown) => this.#report(error))
+      case 'reader':
+        return this.#calls.attend(notice.sid, notice.stream, notice.reader, notice.isThere)
+      case 'notice':
+        return this.#calls.notice(notice.sid, { kind: 'notification', method: notice.method, params: notice.params })
+    }
   }
 
   /** Others may continue what this replica ran, so it must not write any more. */
@@ -439,7 +449,8 @@ export class SharedSessions implements SessionEndpoint {
     })
     // Not awaited, as above.
     void this.#entries.keep(this.#sids())
-    if (hasHeard && hasAnswered && this.#entries.isKept) this.#faults.reset()
+    // A store may refuse other commands, for example because its memory is full.
+    if (hasHeard && hasAnswered && this.#entries.isKept && this.#store.health() === undefined) this.#faults.reset()
   }
 
   #report(error: unknown): void {

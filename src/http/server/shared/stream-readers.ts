@@ -29,7 +29,7 @@ export class StreamReaders {
 
   async read({ sid, record }: ReadSession, request: HttpRequestView, reply: HttpReply): Promise<Refusal | undefined> {
     const { eventName, principal, state } = record
-    const { inFlight, limits, open, store, tails } = this.#services
+    const { inFlight, limits, open, store, tails, messages, report } = this.#services
     const lastEventId = request.header('last-event-id')
     const place = lastEventId === undefined ? { stream: STANDING_STREAM, position: undefined } : readEventId(lastEventId, eventName)
     if (!place) return refuse(400, 'The last event id does not belong to this session')
@@ -59,12 +59,17 @@ export class StreamReaders {
       return refusedNow
     }
     this.#calls.disconnect(sid, stream)
-    const { events, isOver, reader, next } = attached
+    const { events, isOver, reader, next, owner } = attached
     // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
     if (isOver && events.length === 0) {
       reply.send(204, {})
       return undefined
     }
+    /** The replica that runs the request counts those without a client. */
+    const tell = (isThere: boolean): void => {
+      if (owner !== undefined) void messages.hint(owner, { kind: 'reader', sid, stream, reader, isThere }, report)
+    }
+    if (!isOver) tell(true)
     const sink = reply.open(EVENT_STREAM_HEADERS)
     const last = next ?? events.at(-1)?.position ?? attached.from
     open.add({
@@ -74,7 +79,7 @@ export class StreamReaders {
       endsAt: reply.endsAt,
       onEnded: () => tails.breakOff(sid, stream),
     })
-    tails.add({ sid, stream, eventName, reader, position: last, sink })
+    tails.add({ sid, stream, eventName, reader, position: last, sink, onGone: () => tell(false) })
     // With this id the client can come back if this replica ends before the first event.
     const beginsWithId = lastEventId === undefined && revisionOf(state.version)?.hasPolledStreams === true
     sink.write(beginsWithId ? idEventText(eventIdOf(eventName, stream, attached.from)) : ':\n\n')

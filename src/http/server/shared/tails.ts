@@ -2,12 +2,12 @@
 
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { ReadFault } from '../../../store/stream-logs.ts'
-import { isUnreadable } from '../../../store/unreadable.ts'
 import type { EventSink } from '../runtime/request-reply.ts'
 import { eventText, RETRY_MS } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { eventIdOf } from './event-ids.ts'
 import { producerOf } from './producer.ts'
+import { isUnusable } from './store-refusal.ts'
 
 /** Events that are read at once. */
 export const READ_AT_ONCE = 64
@@ -23,13 +23,16 @@ export interface TailedStream {
    */
   position: string
   sink: EventSink
+  /** The client has left the stream. */
+  onGone(): void
 }
 
 export class Tails {
   readonly #store: SharedStore
   readonly #open: OpenStreams
   readonly #report: (error: unknown) => void
-  readonly #tails = new Map<string, Tail>()
+  /** By session, and there by stream. */
+  readonly #tails = new Map<string, Map<string, Tail>>()
 
   constructor(store: SharedStore, open: OpenStreams, report: (error: unknown) => void) {
     this.#store = store
@@ -37,71 +40,78 @@ export class Tails {
     this.#report = report
   }
 
-  get size(): number {
-    return this.#tails.size
-  }
-
-  /** The streams of a session that are read here, without the given one. */
+  /** How many streams of a session are read here, without the given one. */
   others(sid: string, stream: string): number {
-    let count = 0
-    for (const { of } of this.#tails.values()) if (of.sid === sid && of.stream !== stream) count++
-    return count
+    const streams = this.#tails.get(sid)
+    return (streams?.size ?? 0) - (streams?.has(stream) ? 1 : 0)
   }
 
   /** The sessions that are read here. */
-  sids(): Set<string> {
-    return new Set([...this.#tails.values()].map(({ of }) => of.sid))
+  sids(): Iterable<string> {
+    return this.#tails.keys()
   }
 
   add(of: TailedStream): void {
-    const key = keyOf(of.sid, of.stream)
-    this.#tails.get(key)?.end()
-    const tail = new Tail(of, this.#store, this.#open, this.#report, () => {
-      if (this.#tails.get(key) !== tail) return
-      this.#tails.delete(key)
-      if (this.#tails.size === 0) producerOf(this.#store).tails.delete(this)
-    })
-    this.#tails.set(key, tail)
+    const { sid, stream } = of
+    this.#find(sid, stream)?.end()
+    const tail = new Tail(of, this.#store, this.#open, this.#report, () => this.#forget(tail))
+    const streams = this.#tails.get(sid) ?? new Map<string, Tail>()
+    this.#tails.set(sid, streams.set(stream, tail))
     producerOf(this.#store).tails.add(this)
+  }
+
+  #forget(tail: Tail): void {
+    const { sid, stream } = tail.of
+    const streams = this.#tails.get(sid)
+    if (streams?.get(stream) !== tail) return
+    streams.delete(stream)
+    if (streams.size === 0) this.#tails.delete(sid)
+    if (this.#tails.size === 0) producerOf(this.#store).tails.delete(this)
+  }
+
+  #find(sid: string, stream: string): Tail | undefined {
+    return this.#tails.get(sid)?.get(stream)
+  }
+
+  #all(): Tail[] {
+    return [...this.#tails.values()].flatMap((streams) => [...streams.values()])
   }
 
   /** The stream has new events. Another endpoint of this process may read it. */
   wake(sid: string, stream: string): void {
-    for (const each of producerOf(this.#store).tails) each.#tails.get(keyOf(sid, stream))?.wake()
+    for (const each of producerOf(this.#store).tails) each.#find(sid, stream)?.wake()
   }
 
   wakeAll(): void {
-    for (const tail of this.#tails.values()) tail.wake()
+    for (const tail of this.#all()) tail.wake()
   }
 
   supersede(sid: string, stream: string, reader: number): void {
-    const tail = this.#tails.get(keyOf(sid, stream))
+    const tail = this.#find(sid, stream)
     if (tail && tail.of.reader < reader) tail.end()
   }
 
   end(sid: string, stream: string): void {
-    this.#tails.get(keyOf(sid, stream))?.end()
+    this.#find(sid, stream)?.end()
   }
 
   destroy(sid: string, stream: string): void {
-    this.#tails.get(keyOf(sid, stream))?.destroy()
+    this.#find(sid, stream)?.destroy()
   }
 
   breakOff(sid: string, stream: string): void {
-    this.#tails.get(keyOf(sid, stream))?.breakOff()
+    this.#find(sid, stream)?.breakOff()
   }
 
   endSession(sid: string): void {
-    for (const tail of [...this.#tails.values()]) if (tail.of.sid === sid) tail.end()
+    for (const tail of [...(this.#tails.get(sid)?.values() ?? [])]) tail.end()
   }
 
   /** Ends all connections. Clients come back after this time, to this or another replica. */
   breakOffAll(retryMs = RETRY_MS): void {
-    for (const tail of [...this.#tails.values()]) tail.breakOff(retryMs)
+    for (const tail of this.#all()) tail.breakOff(retryMs)
   }
 }
-
-const keyOf = (sid: string, stream: string): string => `${sid} ${stream}`
 
 class Tail {
   readonly of: TailedStream
@@ -121,6 +131,7 @@ class Tail {
     this.#onOver = onOver
     of.sink.onGone = () => {
       this.#open.remove(of.sink)
+      if (!this.#isOver) of.onGone()
       this.#over()
       void this.#store.streams.detach(of.sid, of.stream, of.reader).catch(() => {})
     }
@@ -178,8 +189,9 @@ class Tail {
       }
     } catch (error) {
       this.#report(error)
-      // A replica with the right keys can give the client the rest. Any other error: the next look reads the same events again.
-      if (isUnreadable(error)) this.breakOff()
+      // A replica with the right keys can give the client the rest. If the stream is damaged, the client gets an error when it comes back.
+      // After any other error the next look reads the same events again.
+      if (isUnusable(error)) this.breakOff()
     } finally {
       this.#isReading = false
     }

@@ -116,6 +116,13 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     else if (!this.#reply.isGone) this.#reply.send(events ? 200 : 202, events ? EVENT_STREAM_HEADERS : NO_HEADERS)
   }
 
+  /** The server has failed, and will not answer. The endpoint does, unless a stream has begun. */
+  fail(): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#stream?.finish(undefined)
+  }
+
   release(): void {
     if (!this.#isOver) this.#toStream()?.release?.()
   }

@@ -25,7 +25,10 @@ test('an answer that Redis has no memory for ends with an error, and small ones 
     const refused = await session.ask(callTool('large'))
     expect(refused.text).toContain('"reason":"store_down"')
     expect(store.replica.isHeld).toBe(true)
-    expect(lines.mock.calls.filter((line) => String(line).includes('OOM'))).toHaveLength(1)
+    // Redis says it in one text for each script.
+    const reasons = lines.mock.calls.map(String).filter((line) => line.includes('OOM'))
+    expect(reasons.length).toBeGreaterThan(0)
+    expect(reasons).toEqual([...new Set(reasons)])
     expect(appends).toBeLessThan(10)
     expect((await session.ask(callTool('hi'))).text).toContain('"text":"hi"')
   } finally {

@@ -122,13 +122,15 @@ async function lateEnds() {
   await store.replica.join()
   await store.sessions.create('s', '{}', { ttlMs: 60_000, maxAgeMs: 60_000 })
   let batches = 0
-  const services = { store, bounds: boundsOf(LIMITS), nextBatch: () => ++batches, tails: { wake: () => {} } as never }
+  const reports: unknown[] = []
+  const report = (error: unknown): void => void reports.push(error)
+  const services = { store, bounds: boundsOf(LIMITS), nextBatch: () => ++batches, tails: { wake: () => {} } as never, report }
   const open = async (stream: string): Promise<LateEnd> => {
     const epoch = (await store.streams.open('s', stream, '{}')) as number
     return { sid: 's', stream, epoch }
   }
   const read = (stream: string) => store.streams.attach('s', stream, '', 10)
-  return { store, open, read, late: new LateEnds(services) }
+  return { store, open, read, reports, late: new LateEnds(services) }
 }
 
 test('a stream ends with its answer, or without one that is long', async () => {
@@ -158,17 +160,20 @@ test('a stream that the store may have opened is opened again and ended', async 
 })
 
 test('a stream that the store refuses to end does not keep the others from their end', async () => {
-  const { store, late, open, read } = await lateEnds()
+  const { store, late, open, read, reports } = await lateEnds()
   const { append } = store.streams
+  const faults = { a: new McpError('ERR_STORE_DOWN', 'One node is away'), b: new McpError('ERR_STORE', 'The stream is damaged') }
   store.streams.append = (sid, stream, ...more) => {
-    return stream === 'a' ? Promise.reject(new McpError('ERR_STORE_DOWN', 'One node is away')) : append(sid, stream, ...more)
+    return stream in faults ? Promise.reject(faults[stream as keyof typeof faults]) : append(sid, stream, ...more)
   }
-  for (const stream of ['a', 'b', 'c']) late.add(await open(stream))
-  for (const left of [3, 1, 1]) {
-    await late.tryAll()
-    expect(late.size).toBe(left)
-  }
-  for (const stream of ['b', 'c']) expect(await read(stream)).toMatchObject({ isOver: true })
+  for (const stream of ['a', 'b', 'c', 'd']) late.add(await open(stream))
+  await late.tryAll()
+  // Trying again does not help the one that is damaged.
+  expect([late.size, reports]).toEqual([1, [faults.a, faults.b]])
+  for (const stream of ['c', 'd']) expect(await read(stream)).toMatchObject({ isOver: true })
+  store.streams.append = append
+  await late.tryAll()
+  expect([late.size, await read('a')]).toEqual([0, expect.objectContaining({ isOver: true })])
 })
 
 test('a replica that has lost its lease leaves such streams to others', async () => {
@@ -181,11 +186,15 @@ test('a replica that has lost its lease leaves such streams to others', async ()
   expect([late.size, append.mock.calls]).toEqual([0, []])
 })
 
-test('at most 10,000 streams wait for their end, and the oldest is forgotten', async () => {
-  const { store, late } = await lateEnds()
-  for (let at = 0; at <= 10_000; at++) late.add({ sid: 's', stream: `${at}`, epoch: 1 })
-  expect(late.size).toBe(10_000)
+test('at most 10,000 streams wait for their end, and the oldest is forgotten, which the log says', async () => {
+  const { store, late, reports } = await lateEnds()
+  for (let at = 0; at < 10_000; at++) late.add({ sid: 's', stream: `${at}`, epoch: 1 })
+  // One that waits already takes no room.
+  late.add({ sid: 's', stream: '0', epoch: 1 })
+  expect([late.size, reports]).toEqual([10_000, []])
+  late.add({ sid: 's', stream: '10000', epoch: 1 })
+  expect([late.size, reports]).toEqual([10_000, [expect.objectContaining({ message: expect.stringContaining('More than 10000') })]])
   const append = vi.spyOn(store.streams, 'append')
   await late.tryAll()
-  expect([late.size, append.mock.calls.length, append.mock.calls[0]?.[1]]).toEqual([0, 10_000, '1'])
+  expect([late.size, append.mock.calls.length, append.mock.calls[0]?.[1]]).toEqual([0, 10_000, '2'])
 })

@@ -136,6 +136,32 @@ describe.each(STORES)('limits with a store in %s', (_name, storesOf) => {
     await vi.waitFor(async () => expect((await askModern(urls[2] as string, callTool('hi'), ADA)).status).toBe(200), 20_000)
   })
 
+  test('calls that run again at another replica count in the limit of their caller at all replicas', async () => {
+    const go = gate()
+    const runs: number[] = []
+    const define = (replica: number): Server => {
+      const own = testServer()
+      own.tool('wait', { restartable: true }, async (_args, ctx) => {
+        runs.push(replica)
+        await Promise.race([go.opened, new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))])
+        return 'done'
+      })
+      return own
+    }
+    const { urls, handlers } = await serveReplicas(define, { limits: { maxInFlightPerPrincipal: 2 } })
+    const session = await openSession(urls[0] as string, '2025-11-25', { headers: ADA })
+    for (const id of [1, 2]) await (await session.askStream({ ...callTool('wait'), id })).next()
+    await until(() => runs.length === 2)
+    await handlers[0]?.drain(0)
+    await handlers[0]?.close()
+    await until(() => runs.length === 4)
+    // Asked only where they do not run.
+    const other = urls[runs.includes(1) ? 2 : 1] as string
+    await until(async () => (await askModern(other, callTool('hi'), ADA)).status === 429)
+    go.open()
+    await until(async () => (await askModern(other, callTool('hi'), ADA)).status === 200)
+  })
+
   test('the listen requests of a caller are limited for all replicas together', async () => {
     const { urls } = await serveReplicas(() => testServer(), { limits: { maxListensPerPrincipal: 2 } })
     const listen = (url: string, headers: Record<string, string>): Promise<EventReader> => httpStream(url, modern(LISTEN, headers))

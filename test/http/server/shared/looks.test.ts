@@ -71,6 +71,23 @@ test('a session that cannot be read does not hide the cancellations of the other
   await until(() => aborted() === 1)
 })
 
+test('a call that is damaged has one line in the log, however often the replica looks', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const { store, url } = await served(60_000)
+  await (await (await openSession(url, '2025-11-25')).askStream({ ...callTool('wait', {}, WATCHED), id: 7 })).message()
+  let looks = 0
+  store.streams.answers = async () => {
+    looks++
+    throw new McpError('ERR_STORE', 'The stream is damaged')
+  }
+  const lines = (): number => log.mock.calls.filter((words) => words.join(' ').includes('The stream is damaged')).length
+  await until(() => lines() > 0)
+  const before = looks
+  // The reports themselves are at least a second apart.
+  await until(() => looks > before + 40)
+  expect(lines()).toBe(1)
+})
+
 test('a replica looks for cancellations while its sessions are renewed', async () => {
   const { store, url, aborted } = await served(1000)
   const session = await openSession(url, '2025-11-25')

@@ -3,7 +3,17 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { SharedStore, StoreMessage } from '../../../../src/store/index.ts'
-import { callTool, gate, type HttpSession, openSession, sessionAt, testServer, WATCHED } from '../../../support/http-service.ts'
+import { http } from '../../../support/http-requests.ts'
+import {
+  callTool,
+  gate,
+  type HttpSession,
+  initializeMessage,
+  openSession,
+  sessionAt,
+  testServer,
+  WATCHED,
+} from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storeLine } from '../../../support/store-line.ts'
@@ -84,5 +94,29 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect((await at(urls[1], session).post(answer)).status).toBe(202)
     expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'Hello Ada' }] } }])
     expect(lost.map((messages) => [...new Set(messages.map(({ kind }) => kind))])).toEqual([['answered'], ['wake']])
+  })
+
+  test('a call that waits until its client is ready goes on although its replica is not told', async () => {
+    const stores = await storesOf(2)
+    const lost = loseMessages(stores[0], 'message')
+    const { urls } = await serveReplicas(
+      () => {
+        const own = testServer()
+        own.tool('name', {}, async (_args, ctx) => {
+          await ctx.progress(1)
+          return (await ctx.elicit('name', 'Your name?', z.object({ name: z.string() }))).name
+        })
+        return own
+      },
+      { count: 2, stores },
+    )
+    const begun = await http(urls[0] as string, { body: initializeMessage('2025-11-25', { elicitation: {} }) })
+    const id = String(begun.headers['mcp-session-id'])
+    const session = sessionAt(urls[0] as string, id, { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' })
+    const stream = await session.askStream({ ...callTool('name', {}, WATCHED), id: 1 })
+    await stream.message()
+    expect((await at(urls[1], session).post({ jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202)
+    expect(await stream.message()).toMatchObject({ method: 'elicitation/create' })
+    expect(JSON.stringify(lost)).toContain('notifications/initialized')
   })
 })

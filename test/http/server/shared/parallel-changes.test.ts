@@ -1,9 +1,9 @@
 /** Requests that change one shared session at the same time. */
 
-import { describe, expect, test } from 'vitest'
-import type { Server } from '../../../../src/server/index.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type { Server, ServerOptions } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
-import { type HttpSession, openSession, sessionAt, storedName, testServer } from '../../../support/http-service.ts'
+import { type HttpSession, openSession, sessionAt, storedName, testServer, until } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
@@ -13,8 +13,8 @@ const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['Redis', storesInRedis(redisOfFile())],
 ]
 
-const noted = (): Server => {
-  const server = testServer()
+const noted = (options: Partial<ServerOptions> = {}): Server => {
+  const server = testServer(options)
   server.resource('note://{id}', { name: 'note' }, ({ id }) => id)
   return server
 }
@@ -29,7 +29,7 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     ['one replica', 1],
     ['three replicas', 3],
   ])('a client may subscribe to 64 resources at once at %s, and hears of each', async (_title, count) => {
-    const { url, urls, servers } = await serveReplicas(noted, { stores: await storesOf(count), count })
+    const { url, urls, servers } = await serveReplicas(() => noted(), { stores: await storesOf(count), count })
     const session = await openSession(urls[0] as string, '2025-11-25')
     const anywhere = sessionAt(url, session.id, session.headers)
     const answers = await Promise.all(IDS.map((id) => subscribe(anywhere, id)))
@@ -45,7 +45,7 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
 test('a subscription that others prevent gets an error that says so, and leaves no topic behind', async () => {
   const stores = storesInMemory(1)
   const [{ sessions, topics }] = stores as [SharedStore]
-  const { urls } = await serveReplicas(noted, { stores, count: 1 })
+  const { urls } = await serveReplicas(() => noted(), { stores, count: 1 })
   const session = await openSession(urls[0] as string, '2025-11-25')
   const { replace } = sessions
   // As if others had always just changed it.
@@ -59,4 +59,30 @@ test('a subscription that others prevent gets an error that says so, and leaves 
   sessions.replace = replace
   expect((await subscribe(session, 1)).message.result).toEqual({})
   expect(await topics.page('resource note://1')).toMatchObject({ members: [storedName(session)] })
+})
+
+describe.each(STORES)('with a store in %s', (_name, storesOf) => {
+  test.each<[string, (session: HttpSession) => ReturnType<HttpSession['post']>]>([
+    ['a notification', (session) => session.post({ jsonrpc: '2.0', method: 'notifications/initialized' })],
+    ['a request', (session) => subscribe(session, 1)],
+    ['a batch', (session) => session.post([{ jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'info' } }])],
+  ])('%s that changes a session which ends meanwhile gets status 404, and is no fault', async (title, send) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const [store] = (await storesOf(1)) as [SharedStore]
+    const onError = vi.fn()
+    const { urls, handlers } = await serveReplicas(() => noted({ onError, logging: {} }), { stores: [store], count: 1 })
+    const session = await openSession(urls[0] as string, title === 'a batch' ? '2025-03-26' : '2025-11-25')
+    const { sessions } = store
+    const { replace } = sessions
+    log.mockClear()
+    sessions.replace = async (sid, ...more) => {
+      await sessions.end(sid)
+      return replace.call(sessions, sid, ...more)
+    }
+    const answer = await send(session)
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('Session not found')])
+    await until(() => handlers[0]?.counts.inFlight === 0)
+    expect([onError.mock.calls, log.mock.calls]).toEqual([[], []])
+    log.mockRestore()
+  })
 })

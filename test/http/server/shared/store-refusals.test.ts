@@ -3,6 +3,7 @@
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { McpError } from '../../../../src/protocol/errors.ts'
+import type { SharedStore } from '../../../../src/store/index.ts'
 import { callTool, openSession, testServer, until } from '../../../support/http-service.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 
@@ -42,6 +43,60 @@ test('a command that the store refuses leaves running calls alone, and is tried 
   for (const [i, stream] of streams.entries())
     expect(await stream.messages()).toMatchObject([{ id: i + 1, result: { content: [{ text: 'Hello Ada' }] } }])
   expect(errors.mock.calls.flat().join()).toContain('NOAUTH')
+  errors.mockRestore()
+})
+
+test('a store that refuses some commands has one line in the log, although it answers others', async () => {
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const [store] = storesInMemory(1) as [SharedStore]
+  Object.defineProperty(store.replica, 'leaseMs', { value: 200 })
+  let looks = 0
+  const { answers } = store.streams
+  Object.assign(store.streams, {
+    append: () => Promise.reject(new McpError('ERR_STORE_DOWN', 'OOM')),
+    answers: (...args: Parameters<typeof answers>) => {
+      looks++
+      return answers(...args)
+    },
+  })
+  store.health = () => 'OOM'
+  const { urls } = await serveReplicas(
+    () => {
+      const server = testServer()
+      server.tool('wait', {}, async (_args, ctx) => {
+        await ctx.progress(1)
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+      })
+      return server
+    },
+    { count: 1, stores: [store] },
+  )
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  for (const id of [1, 2, 3]) {
+    const before = looks
+    const stream = await session.askStream({ ...callTool('wait', {}, { _meta: { progressToken: id } }), id })
+    expect((await stream.messages()).at(-1)).toMatchObject({ error: { data: { reason: 'store_down' } } })
+    expect(looks).toBeGreaterThan(before)
+  }
+  expect(errors.mock.calls.flat().filter((line) => String(line).includes('OOM'))).toHaveLength(1)
+  errors.mockRestore()
+})
+
+test('a client that reads a damaged stream is disconnected, and gets status 503 when it comes back', async () => {
+  const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const [store] = storesInMemory(1) as [SharedStore]
+  const { urls, servers } = await serveReplicas(() => testServer(), { count: 1, stores: [store] })
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  const stream = await session.listen()
+  await stream.next()
+  const refuse = async (): Promise<never> => {
+    throw REFUSED
+  }
+  Object.assign(store.streams, { read: refuse, attach: refuse })
+  servers[0]?.tool('new', {}, () => 'new')
+  expect(await stream.ended).toBe('end')
+  expect(stream.text).toContain('retry: 1000')
+  expect((await session.listen(stream.events[0]?.id)).status).toBe(503)
   errors.mockRestore()
 })
 

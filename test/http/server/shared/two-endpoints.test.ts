@@ -1,10 +1,25 @@
 /** Two endpoints of one process that use one store: to the store they are one replica. */
 
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Change } from '../../../../src/protocol/interfaces/replaceable-services.ts'
+import type { Server } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { storeBus } from '../../../../src/store/store-bus.ts'
-import { callTool, gate, openSession, sessionAt, testServer, until, WATCHED } from '../../../support/http-service.ts'
+import { type EventReader, type HttpAnswer, http, httpStream } from '../../../support/http-requests.ts'
+import {
+  callTool,
+  gate,
+  type HttpSession,
+  initializeMessage,
+  modern,
+  openSession,
+  sessionAt,
+  testServer,
+  until,
+  WATCHED,
+} from '../../../support/http-service.ts'
+import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { type Replicas, serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
@@ -15,6 +30,16 @@ const STORES: [string, (count: number) => Promise<SharedStore[]>][] = [
   ['Redis', storesInRedis(server, 10_000)],
 ]
 const WORK = { ...callTool('work', {}, WATCHED), id: 7 }
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
+
+/** A session of 2024-11-05 whose stream is at one address. `post` sends a message to any other. */
+async function legacyAt(
+  url: string | undefined,
+): Promise<{ stream: EventReader; post(at: string | undefined, body: Message): Promise<HttpAnswer> }> {
+  const stream = await httpStream(new URL('sse', url).href, { method: 'GET', isBare: true, headers: { accept: 'text/event-stream' } })
+  const path = String((await stream.next())?.data)
+  return { stream, post: (at, body) => http(new URL(path, at).href, { body }) }
+}
 
 describe.each(STORES)('with a store in %s', (_name, storesOf) => {
   /** Two endpoints of one replica, and one endpoint of another replica. */
@@ -74,6 +99,103 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     const lastEventId = stream.events.filter(({ data }) => data).at(-1)?.id
     const resumed = await sessionAt(urls[2] as string, session.id, session.headers).listen(lastEventId)
     expect((await resumed.messages()).at(-1)).toMatchObject({ id: 7, result: { content: [{ text: 'done at 2' }] } })
+  })
+
+  test('what a client says at one endpoint reaches its calls at the other, without a look into the store', async () => {
+    const [store] = (await storesOf(1)) as [SharedStore]
+    Object.defineProperty(store.replica, 'leaseMs', { value: 600_000 })
+    const aborted: string[] = []
+    const { urls } = await serveReplicas(
+      () => {
+        const own = testServer()
+        own.tool('work', {}, async (_args, ctx) => {
+          await ctx.progress(1)
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+          aborted.push(String(ctx.signal.reason))
+        })
+        own.tool('ask', {}, async (_args, ctx) => {
+          await ctx.progress(1)
+          return (await ctx.elicit('name', 'Your name?', z.object({ name: z.string() }))).name
+        })
+        return own
+      },
+      { count: 2, stores: [store, store] },
+    )
+    const begun = await http(urls[0] as string, { body: initializeMessage('2025-11-25', { elicitation: {} }) })
+    const headers = { 'mcp-session-id': String(begun.headers['mcp-session-id']), 'mcp-protocol-version': '2025-11-25' }
+    const [here, other] = urls.map((url) => sessionAt(url, headers['mcp-session-id'], headers)) as [HttpSession, HttpSession]
+    const asking = await here.askStream({ ...callTool('ask', {}, WATCHED), id: 1 })
+    await asking.message()
+    await other.post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect(await asking.message()).toMatchObject({ method: 'elicitation/create' })
+    const working = [2, 3].map((id) => here.askStream({ ...callTool('work', {}, WATCHED), id }))
+    const streams = await Promise.all(working)
+    for (const stream of streams) await stream.message()
+    await other.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2, reason: 'enough' } })
+    await until(() => aborted.length === 1)
+    expect((await other.end()).status).toBe(204)
+    await until(() => aborted.length === 2)
+    expect(aborted).toEqual([expect.stringContaining('enough'), expect.stringContaining('The client ended the session')])
+    for (const stream of [asking, ...streams]) await stream.ended
+  })
+
+  test('a POST of 2024-11-05 reaches the endpoint that has its stream, wherever it arrives', async () => {
+    const { urls, handlers } = await served(false)
+    for (const [at, url] of urls.entries()) {
+      const { stream, post } = await legacyAt(url)
+      expect((await post(url, initializeMessage('2024-11-05'))).status).toBe(202)
+      expect(await stream.message()).toMatchObject({ id: 0 })
+      for (const [id, other] of urls.entries()) {
+        expect([at, id, (await post(other, { ...PING, id })).status]).toEqual([at, id, 202])
+        expect(await stream.message()).toEqual({ jsonrpc: '2.0', id, result: {} })
+      }
+      stream.destroy()
+      await until(() => handlers[at]?.counts.legacySessions === 0)
+      for (const other of urls) expect((await post(other, PING)).status).toBe(404)
+    }
+    expect(handlers.map(({ counts }) => counts.bodyBytes)).toEqual([0, 0, 0])
+  })
+
+  test('POSTs that two endpoints pass on at once get their own answers', async () => {
+    const { urls, handlers, store } = await served(false)
+    const [good, gone] = await Promise.all([legacyAt(urls[2]), legacyAt(urls[2])])
+    gone.stream.destroy()
+    await until(() => handlers[2]?.counts.legacySessions === 1)
+    const { send } = store.replica
+    const both = gate()
+    let passed = 0
+    store.replica.send = async (...args) => {
+      if (++passed === 2) both.open()
+      await both.opened
+      return send.apply(store.replica, args)
+    }
+    const answers = await Promise.all([good.post(urls[0], PING), gone.post(urls[1], PING)])
+    expect(answers.map(({ status }) => status)).toEqual([202, 404])
+  })
+
+  test.each(['two servers', 'one server'])('a change reaches each client that listens once, at two endpoints of %s', async (kind) => {
+    const [store] = (await storesOf(1)) as [SharedStore]
+    const define = (): Server => {
+      const own = testServer()
+      own.resource('note://{id}', { name: 'note' }, ({ id }) => id)
+      return own
+    }
+    const only = define()
+    const { urls } = await serveReplicas((at) => (kind === 'one server' || at === 0 ? only : define()), {
+      count: 2,
+      stores: [store, store],
+    })
+    await until(() => store.replica.isHeld)
+    const params = { notifications: { resourceSubscriptions: [1, 2, 3].map((id) => `note://${id}`) } }
+    const streams = await Promise.all(urls.map((url) => httpStream(url, modern({ method: 'subscriptions/listen', params }))))
+    for (const stream of streams) await stream.message()
+    const heard = ({ text }: EventReader, id: number): number => text.split(`"uri":"note://${id}","_meta"`).length - 1
+    // A replica that has just joined may have missed changes, so the first one may come twice.
+    for (const id of [1, 2, 3]) {
+      only.resourceChanged(`note://${id}`)
+      await until(() => streams.every((stream) => heard(stream, id) > 0))
+    }
+    expect(streams.map((stream) => heard(stream, 2))).toEqual([1, 1])
   })
 
   test('a bus of the store hears of changes again after the last endpoint has closed', async () => {

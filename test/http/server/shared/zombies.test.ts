@@ -9,6 +9,7 @@ import type { HttpRequestView } from '../../../../src/http/server/runtime/reques
 import { KeptShares } from '../../../../src/http/server/shared/kept-shares.ts'
 import { boundsOf } from '../../../../src/http/server/shared/log-bounds.ts'
 import { LoggedStream } from '../../../../src/http/server/shared/logged-stream.ts'
+import { ReplicaMessages } from '../../../../src/http/server/shared/replica-messages.ts'
 import type { ReplicaServices } from '../../../../src/http/server/shared/replica-services.ts'
 import { StreamReaders } from '../../../../src/http/server/shared/stream-readers.ts'
 import { Tails } from '../../../../src/http/server/shared/tails.ts'
@@ -42,6 +43,7 @@ async function replicaWithLease() {
     bounds: boundsOf(limits),
     shares: new KeptShares(limits, clock),
     tails: new Tails(store, open, () => {}),
+    messages: new ReplicaMessages(store.replica),
     nextBatch: () => ++batches,
     report: () => {},
   } as unknown as ReplicaServices
