@@ -1,11 +1,8 @@
 /** Handles POST, GET and DELETE of the revisions with sessions when several replicas serve them. */
 
-import { randomFraction } from '../../../base/bytes.ts'
 import type { Clock, Timer } from '../../../base/clock.ts'
-import { notices } from '../../../base/notices.ts'
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
-import { leaveReplica } from '../../../store/leave-replica.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
@@ -43,6 +40,7 @@ import { StandingStreams } from './standing-stream.ts'
 import { storeRefusal, UNUSABLE } from './store-refusal.ts'
 import { StreamReaders } from './stream-readers.ts'
 import { Tails } from './tails.ts'
+import { Upkeep } from './upkeep.ts'
 
 export interface SharedSessionsOptions {
   store: SharedStore
@@ -65,14 +63,6 @@ export interface SharedSessionsOptions {
 
 /** How long a replica that ends waits for the store to accept the last events. */
 const HAND_OVER_MS = 2000
-/**
- * When clients come back after the lease of their replica was lost, in leases. The official SDKs try twice and then give up for ever, so
- * this is how long the store may be away.
- */
-const LOST_RETRY_LEASES = 2
-/** How often to look for replicas that have ended, at least. */
-const LOOK_MS = 1000
-
 export class SharedSessions implements SessionEndpoint, ReplicaListener {
   readonly methods = 'POST, GET, DELETE'
   readonly #options: SharedSessionsOptions
@@ -81,29 +71,26 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
   readonly #entries: SessionEntries
   readonly #announcements: Announcements
   readonly #dead: DeadReplicas
+  readonly #upkeep: Upkeep
   readonly #calls: RunningCalls
   readonly #notices: ClientNotices
   readonly #readers: StreamReaders
-  readonly #faults: FaultReports
   readonly #stopListening: (() => void)[] = []
   /** What requests wait for. */
   readonly #asked = new Set<Promise<void>>()
-  #timer: Timer | undefined
   #isEnding = false
   #isClosed = false
-  /** The name under which this replica has joined last. */
-  #joinedAs: string | undefined
-  #lookedAgainAt = 0
-  #lookingAgain: Promise<void> | undefined
 
   constructor(options: SharedSessionsOptions) {
     const { store, service, limits, inFlight, open, clock } = options
     this.#options = options
     this.#store = store
-    this.#faults = new FaultReports(clock)
+    const faults = new FaultReports(clock)
     const { nextBatch, endpoints, messages } = producerOf(store)
     endpoints.add(this)
-    const report = (error: unknown): void => this.#report(error)
+    const report = (error: unknown): void => {
+      if (!this.#isClosed) faults.report(error)
+    }
     const tails = new Tails(store, open, report)
     const bounds = boundsOf(limits)
     this.#services = {
@@ -135,11 +122,11 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     this.#notices = new ClientNotices(this.#services, this.#entries, this.#calls)
     this.#readers = new StreamReaders(this.#services, this.#calls, options.usageOf)
     this.#dead = new DeadReplicas(this.#services, this.#calls, (counts) => options.onTakenOver(counts))
+    this.#upkeep = new Upkeep({ services: this.#services, entries: this.#entries, calls: this.#calls, dead: this.#dead, faults })
     const stop = service.onAnnouncement?.((announcement) => this.#announcements.hear(announcement))
     if (stop) this.#stopListening.push(stop)
     this.#stopListening.push(messages.listen(this))
-    this.#join()
-    this.#tend()
+    this.#upkeep.begin()
   }
 
   /** Passes messages of the oldest transport on to other replicas, and takes theirs. */
@@ -153,11 +140,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
 
   /** The sessions that have a request or a stream at this replica. */
   get size(): number {
-    return this.#sids().size
-  }
-
-  #sids(): Set<string> {
-    return new Set([...this.#services.tails.sids(), ...this.#calls.sids()])
+    return new Set([...this.#services.tails.sids(), ...this.#calls.sids()]).size
   }
 
   post(message: Incoming, post: HttpPost): Refusal | undefined {
@@ -209,7 +192,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
 
   /** Whether the store has ever accepted this replica. */
   get hasJoined(): boolean {
-    return this.#joinedAs !== undefined
+    return this.#upkeep.hasJoined
   }
 
   /** True from the beginning of the shutdown: it runs nothing new. */
@@ -234,7 +217,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#isEnding = true
-    this.#timer?.cancel()
+    this.#upkeep.end()
     this.#announcements.stop()
     for (const stop of this.#stopListening) stop()
     this.#services.tails.breakOffAll()
@@ -248,7 +231,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     if (endpoints.size > 0) return
     // What the store has not taken in time.
     this.#calls.fenceAll(reason)
-    await this.#leave()
+    await this.#upkeep.leave()
   }
 
   /** Waits until the store has it, but not for ever. */
@@ -265,22 +248,12 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     timer?.cancel()
   }
 
-  async #leave(): Promise<void> {
-    const { replica } = this.#store
-    try {
-      await leaveReplica(replica)
-      await this.#services.messages.broadcast({ kind: 'left' })
-    } catch {
-      // A store that cannot be reached: others take over when the lease ends.
-    }
-  }
-
   /** Sends the refusal of a request that needed the store. */
   #later(work: Promise<Refusal | undefined>, reply: HttpReply, message?: Incoming): void {
     const asked = work
       .catch((error: unknown) => {
         const known = storeRefusal(error)
-        if (!known || known === UNUSABLE) this.#report(error)
+        if (!known || known === UNUSABLE) this.#services.report(error)
         return known ?? INTERNAL
       })
       .then((refusal) => {
@@ -360,9 +333,9 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
         return this.#calls.takeAnswer(hint.sid, hint.stream, hint.question, hint.json)
       case 'missed':
         this.#options.service.onMissedChanges?.()
-        return this.#lookAgain()
+        return this.#upkeep.lookAgain()
       case 'lost':
-        return this.#onLost(hint.reason)
+        return this.#upkeep.onLost(hint.reason)
     }
   }
 
@@ -374,86 +347,11 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       case 'change':
         return this.#options.service.onRemoteChange?.(notice.change)
       case 'left':
-        return void this.#dead.look().catch((error: unknown) => this.#report(error))
+        return this.#upkeep.lookForDead()
       case 'reader':
         return this.#calls.attend(notice.sid, notice.stream, notice.reader, notice.isThere)
       case 'notice':
         return this.#calls.notice(notice.sid, { kind: 'notification', method: notice.method, params: notice.params })
     }
-  }
-
-  /** Others may continue what this replica ran, so it must not write any more. */
-  #onLost(reason: string): void {
-    // No event: others may write those from now on.
-    this.#services.tails.breakOffAll(Math.ceil(LOST_RETRY_LEASES * this.#store.replica.leaseMs))
-    this.#calls.fenceAll(`This replica lost its lease: ${reason}`)
-    this.#join()
-  }
-
-  #join(): void {
-    if (!this.#isClosed) this.#joinAndCheck().catch((error: unknown) => this.#report(error))
-  }
-
-  async #joinAndCheck(): Promise<void> {
-    await this.#store.replica.join()
-    this.#noteName()
-    const fault = await this.#entries.ids.faultInStore()
-    if (fault !== undefined) this.#report(fault)
-  }
-
-  /** The other replicas name this one in their logs when they take over what it left. It has another name after it lost its lease. */
-  #noteName(): void {
-    const { id, isHeld } = this.#store.replica
-    if (!isHeld || id === this.#joinedAs) return
-    // Clients may have listened before the other replicas knew this one. The store tells when it has joined again.
-    if (this.#joinedAs === undefined) this.#options.service.onMissedChanges?.()
-    this.#joinedAs = id
-    // A store that holds no values outside of this machine has replicas of one process, or workers of one: they have one log.
-    if (this.#store.useKeys) notices.write('info', `portico: this replica is ${id}`)
-  }
-
-  /** Looks for replicas that died, and for what messages may have failed to say. */
-  #tend(): void {
-    const { clock } = this.#options
-    const { leaseMs } = this.#store.replica
-    // Replicas do not look at the same moment.
-    this.#timer = clock.after(Math.min(LOOK_MS, leaseMs / 4) * (0.8 + 0.4 * randomFraction()), () => {
-      // A request may have joined since.
-      this.#noteName()
-      if (clock.now() - this.#lookedAgainAt >= leaseMs / 4) this.#lookAgain()
-      // Not awaited: a long takeover must not delay what clients of this replica wait for.
-      this.#dead.look().catch((error: unknown) => this.#report(error))
-      if (!this.#isClosed) this.#tend()
-    })
-  }
-
-  #lookAgain(): void {
-    this.#lookedAgainAt = this.#options.clock.now()
-    this.#lookingAgain ??= this.#lookOnce()
-      .catch((error: unknown) => this.#report(error))
-      .finally(() => {
-        this.#lookingAgain = undefined
-      })
-  }
-
-  async #lookOnce(): Promise<void> {
-    const { tails, lateEnds } = this.#services
-    tails.wakeAll()
-    // Not awaited: there may be thousands, and no client waits for them.
-    void lateEnds.tryAll()
-    // First what clients wait for: a replica with other keys cannot renew the secret of ids.
-    const hasHeard = await this.#calls.lookAgain()
-    const hasAnswered = await this.#entries.ids.renew(this.#options.clock.now()).catch((error: unknown) => {
-      this.#report(error)
-      return false
-    })
-    // Not awaited, as above.
-    void this.#entries.keep(this.#sids())
-    // A store may refuse other commands, for example because its memory is full.
-    if (hasHeard && hasAnswered && this.#entries.isKept && this.#store.health() === undefined) this.#faults.reset()
-  }
-
-  #report(error: unknown): void {
-    if (!this.#isClosed) this.#faults.report(error)
   }
 }
