@@ -204,6 +204,24 @@ describe('metrics', () => {
     expect(text).not.toContain('nothing')
   })
 
+  it('counts the bytes of a batch once, and its requests with the same id each for itself', async () => {
+    const { server, begun, go } = holdingServer()
+    const { url } = await serve(server, { metrics: true })
+    const session = await openSession(url, '2025-03-26')
+    const bytes = async (): Promise<number> => metricOf(await scrape(url), 'portico_message_bytes_total', { of: 'request' }) ?? Number.NaN
+    const before = await bytes()
+    const batch = ['hold', 'hold', 'hi'].map((tool) => ({ jsonrpc: '2.0', id: tool, ...callTool(tool) }))
+    const answered = session.post(batch)
+    await begun.opened
+    go.open()
+    expect((await answered).message).toHaveLength(3)
+    expect((await bytes()) - before).toBe(JSON.stringify(batch).length)
+    const text = await scrape(url)
+    const total = (outcome: string): number | undefined =>
+      metricOf(text, 'portico_requests_total', { method: 'tools/call', tool: 'hold', outcome })
+    expect([total('ok'), total('error')]).toEqual([1, 1])
+  })
+
   it('measures how long code blocked the process since the last scrape', async () => {
     const server = testServer()
     const BLOCKED_S = 0.4
