@@ -1,6 +1,9 @@
 /** Runs the health checks of a handler, within limits of time and rate. */
 
+import { asText } from '../../../base/as-text.ts'
+import { isObject } from '../../../base/json.ts'
 import { reportError } from '../../../base/report-error.ts'
+import { kindOf } from '../expect-option.ts'
 import type { HttpCounts } from '../http-counts.ts'
 import type { HttpLimits } from '../options.ts'
 import type { HealthCheck, HealthProblem } from './health.ts'
@@ -48,15 +51,11 @@ export class ReadinessChecks {
   }
 
   async #run(): Promise<Readiness> {
-    const readiness: Readiness = { status: 'ok', checks: { capacity: shown(this.#capacity()) } }
-    await Promise.all(
-      [...this.#endpoint.checks].map(async ([name, check]) => {
-        readiness.checks[name] = shown(await this.#ask(name, check))
-      }),
-    )
-    const states = Object.values(readiness.checks).map(({ status }) => status)
-    readiness.status = states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'ok'
-    return readiness
+    const asked = [...this.#endpoint.checks].map(async ([name, check]) => [name, shown(await this.#ask(name, check))] as const)
+    // A name may be any text, also `__proto__`.
+    const checks = Object.fromEntries([['capacity', shown(this.#capacity())], ...(await Promise.all(asked))])
+    const states = Object.values(checks).map(({ status }) => status)
+    return { status: states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'ok', checks }
   }
 
   async #ask(name: string, check: HealthCheck): Promise<HealthProblem | undefined> {
@@ -65,7 +64,7 @@ export class ReadinessChecks {
       timer = setTimeout(resolve, CHECK_MS, { state: 'down', reason: `The check took longer than ${CHECK_MS} ms` })
     })
     try {
-      return await Promise.race([check(), late])
+      return checkedAnswer(await Promise.race([check(), late]))
     } catch (error) {
       // The text of the error is only for the log: everyone who can reach the path can read the answer.
       reportError(`portico: the health check ${JSON.stringify(name)} failed:`, error)
@@ -90,6 +89,15 @@ export class ReadinessChecks {
       reason: full.map(([what, used, limit]) => `${used} of ${limits[limit]} ${what} (limits.${limit})`).join('; '),
     }
   }
+}
+
+/** Checks may be written without types. One whose answer nobody understands must not count as healthy. */
+function checkedAnswer(answer: unknown): HealthProblem | undefined {
+  if (answer === undefined) return undefined
+  const { state, reason } = isObject(answer) ? answer : {}
+  if (state === 'down' || state === 'degraded') return { state, reason: typeof reason === 'string' ? reason : 'The check gave no reason' }
+  const got = state === undefined ? kindOf(answer) : `an object with the state ${asText(state)}`
+  throw new TypeError(`Expected nothing, or { state: 'degraded' or 'down', reason }, got ${got}`)
 }
 
 const shown = (problem: HealthProblem | undefined): Readiness['checks'][string] =>
