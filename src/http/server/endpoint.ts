@@ -179,7 +179,7 @@ export class Endpoint {
       legacySessions: this.#legacySse?.size ?? 0,
       callers: this.#usages.size,
       bodyBytes: this.#inFlight.bodyBytes,
-      keptBytes: this.#kept.total,
+      keptBytes: this.#options.store?.keptBytes?.() ?? this.#kept.total,
     }
   }
 

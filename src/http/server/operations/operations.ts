@@ -4,7 +4,7 @@ import { reportError } from '../../../base/report-error.ts'
 import type { Arrival } from '../../../jsonrpc/outlet.ts'
 import { byLabel, gauge, type MetricFamily, PROMETHEUS_TYPE, prometheusText } from '../../../observability/metrics/metric-family.ts'
 import { count, RequestMetrics } from '../../../observability/metrics/request-metrics.ts'
-import { StoreMetrics } from '../../../observability/metrics/store-metrics.ts'
+import { keptEventBytes, StoreMetrics } from '../../../observability/metrics/store-metrics.ts'
 import { observed } from '../../../observability/observed-service.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import { Authentication } from '../authentication.ts'
@@ -41,11 +41,12 @@ export class Operations {
   #process: { families(): Iterable<MetricFamily>; stop(): void } | undefined
 
   private constructor(service: Service, options: HttpOptions, endpoint: CheckedEndpoint, refuse: Refuse) {
-    const { health, metrics } = options
+    const { health, metrics, store } = options
+    const countSessions = store && (async () => store.topics.size(SESSIONS))
     this.#endpoint = endpoint
     this.#refuse = refuse
     this.#guard = new OperatorGuard(options)
-    this.#readiness = new ReadinessChecks(endpoint)
+    this.#readiness = new ReadinessChecks(endpoint, countSessions)
     const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
     if (token !== undefined) this.#scrapers = new Authentication(byToken(token), endpoint.limits.failedLogins, () => performance.now())
     this.#gather = gather
@@ -57,8 +58,7 @@ export class Operations {
     if (metrics) {
       this.#metrics = new RequestMetrics((name) => service.hasTool(name))
       this.#pages.set('/metrics', (request) => this.#scrape(request))
-      const { store } = options
-      if (store) this.#store = new StoreMetrics(store, () => store.topics.size(SESSIONS))
+      if (store && countSessions) this.#store = new StoreMetrics(store, countSessions)
     }
     const counting = this.#metrics
     this.service =
@@ -166,7 +166,7 @@ export class Operations {
     yield gauge('portico_streams', 'Open streams of events.', counts.streams)
     yield gauge('portico_callers', 'Principals and addresses with something in progress.', counts.callers)
     yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
-    yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
+    yield keptEventBytes(counts.keptBytes)
     yield gauge('portico_ready', '1 if /readyz answers 200, 0 if it answers 503.', isReady ? 1 : 0)
     if (this.#store) {
       yield* this.#store.families()
