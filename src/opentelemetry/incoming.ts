@@ -1,10 +1,11 @@
 /** Requests that this side answers: those that a server gets, and the questions that a client answers. */
 
-import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import { propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Params } from '../jsonrpc/message.ts'
 import { Declined, ERRORS, McpError } from '../protocol/errors.ts'
 import type { ReceivedRequest } from '../protocol/interfaces/telemetry.ts'
 import { operationOf } from './attributes.ts'
+import { activeContext, guarded } from './guarded.ts'
 import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
 
 /** Answers a request of a client inside of a span. The parent is the span of the sender. */
@@ -25,8 +26,8 @@ function runIncoming(
 ): Promise<Params> {
   const operation = operationOf(request.method, request.params, request.revision, isKnown)
   operation.detail['jsonrpc.request.id'] = String(request.id)
-  const ambient = context.active()
-  const parent = request.trace ? propagation.extract(ambient, request.trace) : ambient
+  const ambient = activeContext()
+  const parent = request.trace ? (guarded('propagation.extract', () => propagation.extract(ambient, request.trace)) ?? ambient) : ambient
   // A span of the transport is not the parent then. A link keeps the connection to it.
   const transport = trace.getSpanContext(ambient)
   const links = transport && trace.getSpanContext(parent)?.spanId !== transport.spanId ? [{ context: transport }] : []

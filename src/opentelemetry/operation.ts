@@ -3,18 +3,19 @@
 import {
   type Attributes,
   type Context,
-  context,
   type Histogram,
   type Link,
   metrics,
   type Span,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
 import { VERSION } from '../base/version.ts'
 import { DURATION_BOUNDS, type Operation } from './attributes.ts'
+import { guarded, runInside } from './guarded.ts'
 
 /** How a request failed, in the words of the conventions. */
 export interface Failure {
@@ -32,12 +33,17 @@ export const TOOL_ERROR: Failure = { type: 'tool_error' }
 const NAME = 'portico'
 
 /** One for all: it finds the provider when it is used. */
-export const tracer: Tracer = trace.getTracer(NAME, VERSION)
+const tracer: Tracer = trace.getTracer(NAME, VERSION)
 
 const histograms = new Map<string, Histogram>()
 
+/** Measures a duration. */
+export function record(name: string, description: string, ms: number, attributes: Attributes): void {
+  guarded('histogram.record', () => histogram(name, description).record(ms / 1000, attributes))
+}
+
 /** Created on first use, because a meter works only if its provider was registered before. */
-export function histogram(name: string, description: string): Histogram {
+function histogram(name: string, description: string): Histogram {
   let found = histograms.get(name)
   if (!found) {
     const advice = { explicitBucketBoundaries: DURATION_BOUNDS }
@@ -47,38 +53,72 @@ export function histogram(name: string, description: string): Histogram {
   return found
 }
 
-export interface OperationOptions<T> {
-  kind: SpanKind.CLIENT | SpanKind.SERVER
-  operation: Operation
+/** Something that runs inside of a span. */
+interface Spanned<T> {
+  name: string
+  options: SpanOptions
   parent: Context
-  links?: Link[]
+  /** @param inside the context with the span */
   run(inside: Context): Promise<T>
   /** The failure that a result reports. */
-  failureIn(result: T): Failure | undefined
+  failureIn?(result: T): Failure | undefined
   /** The failure for an error. */
   failureOf(error: unknown): Failure
+  onEnd?(failure: Failure | undefined): void
 }
 
 /** The span is active while `run` runs, so that spans of the code inside become its children. */
-export async function runOperation<T>({ kind, operation, parent, links = [], run, ...options }: OperationOptions<T>): Promise<T> {
-  const startedAt = performance.now()
-  const span = tracer.startSpan(operation.name, { kind, links, attributes: { ...operation.common, ...operation.detail } }, parent)
-  const inside = trace.setSpan(parent, span)
+export async function runInSpan<T>({ name, options, parent, run, ...ending }: Spanned<T>): Promise<T> {
+  const span = guarded('span.start', () => tracer.startSpan(name, options, parent))
+  const inside = span ? trace.setSpan(parent, span) : parent
   let failure: Failure | undefined
   try {
-    const result = await context.with(inside, () => run(inside))
-    failure = options.failureIn(result)
+    const result = await runInside(inside, () => run(inside))
+    failure = ending.failureIn?.(result)
     return result
   } catch (error) {
-    failure = options.failureOf(error)
+    failure = ending.failureOf(error)
     throw error
   } finally {
-    const common = { ...operation.common, ...(failure && errorAttributes(failure)) }
-    if (failure) markFailed(span, failure)
-    span.end()
-    const side = kind === SpanKind.CLIENT ? 'client' : 'server'
-    histogram(`mcp.${side}.operation.duration`, DESCRIPTIONS[side]).record((performance.now() - startedAt) / 1000, common)
+    if (span) guarded('span.end', () => endSpan(span, failure))
+    ending.onEnd?.(failure)
   }
+}
+
+function endSpan(span: Span, failure: Failure | undefined): void {
+  try {
+    if (failure) markFailed(span, failure)
+  } finally {
+    span.end()
+  }
+}
+
+function markFailed(span: Span, failure: Failure): void {
+  const { message, exception } = failure
+  span.setAttributes(errorAttributes(failure))
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
+  if (exception) span.recordException(exception)
+}
+
+export interface OperationOptions<T> extends Pick<Spanned<T>, 'parent' | 'run' | 'failureIn' | 'failureOf'> {
+  kind: SpanKind.CLIENT | SpanKind.SERVER
+  operation: Operation
+  links?: Link[]
+}
+
+export function runOperation<T>({ kind, operation, links = [], ...spanned }: OperationOptions<T>): Promise<T> {
+  const startedAt = performance.now()
+  const { name, common, detail } = operation
+  return runInSpan({
+    ...spanned,
+    name,
+    options: { kind, links, attributes: { ...common, ...detail } },
+    onEnd: (failure) => {
+      const side = kind === SpanKind.CLIENT ? 'client' : 'server'
+      const attributes = { ...common, ...(failure && errorAttributes(failure)) }
+      record(`mcp.${side}.operation.duration`, DESCRIPTIONS[side], performance.now() - startedAt, attributes)
+    },
+  })
 }
 
 const DESCRIPTIONS = {
@@ -88,11 +128,4 @@ const DESCRIPTIONS = {
 
 function errorAttributes({ type, code }: Failure): Attributes {
   return { 'error.type': type, ...(code !== undefined && { 'rpc.response.status_code': String(code) }) }
-}
-
-export function markFailed(span: Span, failure: Failure): void {
-  const { message, exception } = failure
-  span.setAttributes(errorAttributes(failure))
-  span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
-  if (exception) span.recordException(exception)
 }
