@@ -5,7 +5,7 @@ import type { AroundAction, AroundRequest, ConnectedTo, HostTelemetry } from '..
 import { activeContext } from './guarded.ts'
 import { runQuestion } from './incoming.ts'
 import { record, runInSpan } from './operation.ts'
-import { failureOf, runOutgoing } from './outgoing.ts'
+import { endingOf, failureOf, runOutgoing } from './outgoing.ts'
 
 /**
  * Makes a span of OpenTelemetry for every request of a client, measures its duration (`mcp.client.operation.duration`), and sends the
@@ -53,7 +53,7 @@ const aroundAction: AroundAction = ({ kind, server, target, initiator }, run) =>
     options: { kind: SpanKind.INTERNAL, attributes },
     parent: activeContext(),
     run,
-    failureOf,
+    endingOf,
   })
 }
 

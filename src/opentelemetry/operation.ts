@@ -30,6 +30,19 @@ export interface Failure {
 
 export const TOOL_ERROR: Failure = { type: 'tool_error' }
 
+/**
+ * Stopped on purpose: by the conventions for errors this is none. The conventions for MCP have no word for it, so it has an attribute of
+ * Portico, with the word of its records.
+ */
+interface Stopped {
+  outcome: 'cancelled' | 'handed_over'
+}
+
+/** How something ended that was no success. */
+export type Ending = Failure | Stopped
+
+export const CANCELLED: Stopped = { outcome: 'cancelled' }
+
 const NAME = 'portico'
 
 /** One for all: it finds the provider when it is used. */
@@ -62,45 +75,53 @@ interface Spanned<T> {
   run(inside: Context): Promise<T>
   /** The failure that a result reports. */
   failureIn?(result: T): Failure | undefined
-  /** The failure for an error. */
-  failureOf(error: unknown): Failure
-  onEnd?(failure: Failure | undefined): void
+  endingOf(error: unknown): Ending
+  /** Calls `end` when nobody waits for the result any more, which may never come. Returns a function that stops watching. */
+  watch?(end: (ending: Ending) => void): () => void
+  onEnd?(ending: Ending | undefined): void
 }
 
 /** The span is active while `run` runs, so that spans of the code inside become its children. */
-export async function runInSpan<T>({ name, options, parent, run, ...ending }: Spanned<T>): Promise<T> {
+export async function runInSpan<T>({ name, options, parent, run, ...spanned }: Spanned<T>): Promise<T> {
   const span = guarded('span.start', () => tracer.startSpan(name, options, parent))
   const inside = span ? trace.setSpan(parent, span) : parent
-  let failure: Failure | undefined
+  let isOver = false
+  const end = (ending: Ending | undefined): void => {
+    if (isOver) return
+    isOver = true
+    if (span) guarded('span.end', () => endSpan(span, ending))
+    spanned.onEnd?.(ending)
+  }
+  const unwatch = spanned.watch?.(end)
   try {
     const result = await runInside(inside, () => run(inside))
-    failure = ending.failureIn?.(result)
+    end(spanned.failureIn?.(result))
     return result
   } catch (error) {
-    failure = ending.failureOf(error)
+    end(spanned.endingOf(error))
     throw error
   } finally {
-    if (span) guarded('span.end', () => endSpan(span, failure))
-    ending.onEnd?.(failure)
+    unwatch?.()
   }
 }
 
-function endSpan(span: Span, failure: Failure | undefined): void {
+function endSpan(span: Span, ending: Ending | undefined): void {
   try {
-    if (failure) markFailed(span, failure)
+    if (ending) mark(span, ending)
   } finally {
     span.end()
   }
 }
 
-function markFailed(span: Span, failure: Failure): void {
-  const { message, exception } = failure
-  span.setAttributes(errorAttributes(failure))
+function mark(span: Span, ending: Ending): void {
+  span.setAttributes(attributesOf(ending))
+  if ('outcome' in ending) return
+  const { message, exception } = ending
   span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
   if (exception) span.recordException(exception)
 }
 
-export interface OperationOptions<T> extends Pick<Spanned<T>, 'parent' | 'run' | 'failureIn' | 'failureOf'> {
+export interface OperationOptions<T> extends Pick<Spanned<T>, 'parent' | 'run' | 'failureIn' | 'endingOf' | 'watch'> {
   kind: SpanKind.CLIENT | SpanKind.SERVER
   operation: Operation
   links?: Link[]
@@ -113,9 +134,9 @@ export function runOperation<T>({ kind, operation, links = [], ...spanned }: Ope
     ...spanned,
     name,
     options: { kind, links, attributes: { ...common, ...detail } },
-    onEnd: (failure) => {
+    onEnd: (ending) => {
       const side = kind === SpanKind.CLIENT ? 'client' : 'server'
-      const attributes = { ...common, ...(failure && errorAttributes(failure)) }
+      const attributes = { ...common, ...(ending && attributesOf(ending)) }
       record(`mcp.${side}.operation.duration`, DESCRIPTIONS[side], performance.now() - startedAt, attributes)
     },
   })
@@ -126,6 +147,8 @@ const DESCRIPTIONS = {
   server: 'Time from the arrival of a request to its answer.',
 } as const
 
-function errorAttributes({ type, code }: Failure): Attributes {
+function attributesOf(ending: Ending): Attributes {
+  if ('outcome' in ending) return { 'portico.outcome': ending.outcome }
+  const { type, code } = ending
   return { 'error.type': type, ...(code !== undefined && { 'rpc.response.status_code': String(code) }) }
 }

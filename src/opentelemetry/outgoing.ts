@@ -8,7 +8,7 @@ import type { AroundRequest, OutgoingRequest } from '../protocol/interfaces/tele
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import { operationOf } from './attributes.ts'
 import { activeContext, guarded } from './guarded.ts'
-import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
+import { CANCELLED, type Ending, type Failure, runOperation, TOOL_ERROR } from './operation.ts'
 
 /**
  * Sends a request inside of a span, with the context of the span for the peer.
@@ -35,9 +35,12 @@ export function runOutgoing(
       )
     },
     failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
-    failureOf,
+    endingOf,
   })
 }
+
+/** A caller that stops waiting has meant it. */
+export const endingOf = (error: unknown): Ending => (error instanceof Error && error.name === 'AbortError' ? CANCELLED : failureOf(error))
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof RemoteError) return { type: String(error.code), code: error.code, message: error.message }
