@@ -2,7 +2,7 @@
 
 import { reportError } from './report-error.ts'
 
-/** The callbacks whose failure was reported. A logger that fails can fail at every request. */
+/** What has failed and was reported. A logger that fails can fail at every request. */
 const reported = new Set<string>()
 
 /**
@@ -11,11 +11,18 @@ const reported = new Set<string>()
  * @param name of the callback, for the report, such as `onRequest`
  */
 export function callObserver(name: string, observer: () => unknown): void {
-  callSafely(observer, (fault) => {
-    if (reported.has(name)) return
-    reported.add(name)
-    reportError(`portico: the callback ${name} failed. Its later failures are not reported:`, fault)
-  })
+  callSafely(observer, (fault) => reportFirst(`the callback ${name}`, fault))
+}
+
+/**
+ * Reports the first failure in this process.
+ *
+ * @param what has failed, for the report
+ */
+export function reportFirst(what: string, fault: unknown): void {
+  if (reported.has(what)) return
+  reported.add(what)
+  reportError(`portico: ${what} failed. Its later failures are not reported:`, fault)
 }
 
 /** @param onFault gets what the callback threw, or rejected with */

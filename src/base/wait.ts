@@ -16,6 +16,19 @@ export async function orAborted<T>(promise: PromiseLike<T>, signal: AbortSignal)
   }
 }
 
+/** Settles like `promise`, or resolves with `late` if the time is over first. */
+export async function within<T, R>(ms: number, promise: PromiseLike<T> | T, late: R): Promise<T | R> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<R>((resolve) => {
+    timer = setTimeout(resolve, ms, late)
+  })
+  try {
+    return await Promise.race([promise, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 export interface TimeLimit {
   deadlines: Deadlines
   ms: number

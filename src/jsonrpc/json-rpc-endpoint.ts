@@ -111,7 +111,7 @@ export class JsonRpcEndpoint {
     if (!this.#options.acceptsBatch()) return this.#refuseBatch(message.messages, outlet)
     const answered = message.messages.filter((each) => each.kind === 'request' || each.kind === 'malformed').length
     const shared = answered > 0 ? new BatchOutlet(outlet, answered) : outlet
-    for (const each of message.messages) this.#receiveOne(each, shared)
+    for (const each of message.messages) this.#receiveOne(each, (each.kind === 'request' && outlet.partOf?.(each, shared)) || shared)
   }
 
   /** The id for our next request. */

@@ -4,6 +4,7 @@
  */
 
 import type { KeptText } from './kept-text.ts'
+import type { RequestMessage } from './message.ts'
 
 /** What a transport measures about an incoming message, for records. */
 export interface Arrival {
@@ -37,6 +38,8 @@ export interface Outlet {
   readonly sender?: unknown
   /** Set if requests are recorded and the transport measures them. */
   readonly arrival?: Arrival | undefined
+  /** The outlet of one request in a batch, in front of `batch`, which collects all answers. Set if requests are recorded. */
+  partOf?(request: RequestMessage, batch: Outlet): Outlet
   /** Allows the peer to disconnect and fetch the answer later, if the transport supports it. */
   release?(): void
 }

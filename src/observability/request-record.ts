@@ -42,9 +42,9 @@ export interface RequestRecord {
   readonly limit: string | undefined
   /** The reference that the client got instead of the text of an error. `onError` of `createServer` gets the error with the same one. */
   readonly reference: string | undefined
-  /** Milliseconds from the arrival of the message until its answer was written. */
+  /** Milliseconds from the arrival of the message until its answer was written; in a batch, until this answer was ready. */
   readonly durationMs: number
-  /** The size of the message. Undefined if the transport does not measure it. */
+  /** The size of the message. Undefined if the transport does not measure it, and for all requests of a batch but the first. */
   readonly requestBytes: number | undefined
   /** The size of the answer. */
   readonly responseBytes: number

@@ -2,9 +2,10 @@
 
 import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { AroundAction, AroundRequest, ConnectedTo, HostTelemetry } from '../protocol/interfaces/telemetry.ts'
+import { activeContext } from './guarded.ts'
 import { runQuestion } from './incoming.ts'
-import { histogram, markFailed, tracer } from './operation.ts'
-import { failureOf, runOutgoing } from './outgoing.ts'
+import { record, runInSpan } from './operation.ts'
+import { endingOf, failureOf, runOutgoing } from './outgoing.ts'
 
 /**
  * Makes a span of OpenTelemetry for every request of a client, measures its duration (`mcp.client.operation.duration`), and sends the
@@ -40,23 +41,19 @@ function session({ revision, url }: ConnectedTo): (error?: Error) => void {
   return (error) => {
     const attributes: Attributes = { 'mcp.protocol.version': revision, ...placeOf(url) }
     if (error) attributes['error.type'] = failureOf(error).type
-    const duration = histogram('mcp.client.session.duration', 'Time from the handshake of a session to its end.')
-    duration.record((performance.now() - begunAt) / 1000, attributes)
+    record('mcp.client.session.duration', 'Time from the handshake of a session to its end.', performance.now() - begunAt, attributes)
   }
 }
 
 const aroundAction: AroundAction = ({ kind, server, target, initiator }, run) => {
   const attributes: Attributes = { 'portico.action.kind': kind, 'portico.server': server, 'portico.initiator': initiator }
   if (target !== undefined) attributes['portico.target'] = target
-  return tracer.startActiveSpan(`host ${kind}`, { kind: SpanKind.INTERNAL, attributes }, async (span) => {
-    try {
-      return await run()
-    } catch (error) {
-      markFailed(span, failureOf(error))
-      throw error
-    } finally {
-      span.end()
-    }
+  return runInSpan({
+    name: `host ${kind}`,
+    options: { kind: SpanKind.INTERNAL, attributes },
+    parent: activeContext(),
+    run,
+    endingOf,
   })
 }
 

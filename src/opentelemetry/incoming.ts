@@ -1,11 +1,14 @@
 /** Requests that this side answers: those that a server gets, and the questions that a client answers. */
 
-import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import { propagation, SpanKind, trace } from '@opentelemetry/api'
+import { onAbort } from '../base/on-abort.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { endOf } from '../protocol/end-of-request.ts'
 import { Declined, ERRORS, McpError } from '../protocol/errors.ts'
 import type { ReceivedRequest } from '../protocol/interfaces/telemetry.ts'
 import { operationOf } from './attributes.ts'
-import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
+import { activeContext, guarded } from './guarded.ts'
+import { CANCELLED, type Ending, type Failure, runOperation, TOOL_ERROR } from './operation.ts'
 
 /** Answers a request of a client inside of a span. The parent is the span of the sender. */
 export function runRequest(request: ReceivedRequest, isKnown: boolean, answer: () => Promise<Params>): Promise<Params> {
@@ -25,8 +28,8 @@ function runIncoming(
 ): Promise<Params> {
   const operation = operationOf(request.method, request.params, request.revision, isKnown)
   operation.detail['jsonrpc.request.id'] = String(request.id)
-  const ambient = context.active()
-  const parent = request.trace ? propagation.extract(ambient, request.trace) : ambient
+  const ambient = activeContext()
+  const parent = request.trace ? (guarded('propagation.extract', () => propagation.extract(ambient, request.trace)) ?? ambient) : ambient
   // A span of the transport is not the parent then. A link keeps the connection to it.
   const transport = trace.getSpanContext(ambient)
   const links = transport && trace.getSpanContext(parent)?.spanId !== transport.spanId ? [{ context: transport }] : []
@@ -37,9 +40,25 @@ function runIncoming(
     links,
     run: () => answer(),
     failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
-    failureOf: failure,
+    endingOf: failure,
+    // The work may ignore its signal.
+    watch: (end) =>
+      onAbort(request.signal, () => {
+        const ending = endingFor(request.signal.reason)
+        if (ending) end(ending)
+      }),
   })
 }
+
+/** How a request ended without an answer. Undefined: it still gets one. */
+function endingFor(reason: unknown): Ending | undefined {
+  const by = endOf(reason)
+  if (by === undefined) return undefined
+  if (by === 'sender') return CANCELLED
+  return by === 'handed_over' ? { outcome: by } : { ...INTERNAL, message: (reason as Error).message }
+}
+
+const INTERNAL: Failure = { type: String(ERRORS.ERR_INTERNAL.rpc), code: ERRORS.ERR_INTERNAL.rpc }
 
 function failureOf(error: unknown, method: string): Failure {
   if (error instanceof McpError && 'isForPeer' in ERRORS[error.code]) {
@@ -49,8 +68,7 @@ function failureOf(error: unknown, method: string): Failure {
   const exception = error instanceof Error ? { exception: error } : {}
   // The client gets the failure of a tool as a result.
   if (method === 'tools/call') return isMeant(error) ? { ...TOOL_ERROR, message: error.message } : { ...TOOL_ERROR, ...exception }
-  const { rpc } = ERRORS.ERR_INTERNAL
-  return { type: String(rpc), code: rpc, ...exception }
+  return { ...INTERNAL, ...exception }
 }
 
 /** Errors that authors throw on purpose need no stack. */
@@ -60,7 +78,6 @@ const isMeant = (error: unknown): error is Error => error instanceof Error && ['
 function refusalOf(error: unknown): Failure {
   if (error instanceof Declined) return { type: '-1', code: -1, message: error.message }
   // Its text may contain what the person typed.
-  if (error instanceof McpError && error.code === 'ERR_ANSWER_INVALID')
-    return { type: String(ERRORS.ERR_INTERNAL.rpc), code: ERRORS.ERR_INTERNAL.rpc }
+  if (error instanceof McpError && error.code === 'ERR_ANSWER_INVALID') return INTERNAL
   return failureOf(error, '')
 }

@@ -1,13 +1,14 @@
 /** Requests that this side sends: those of a client, and the questions of a server. */
 
-import { type Attributes, context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import { type Attributes, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { AroundRequest, OutgoingRequest } from '../protocol/interfaces/telemetry.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import { operationOf } from './attributes.ts'
-import { type Failure, runOperation, TOOL_ERROR } from './operation.ts'
+import { activeContext, guarded } from './guarded.ts'
+import { CANCELLED, type Ending, type Failure, runOperation, TOOL_ERROR } from './operation.ts'
 
 /**
  * Sends a request inside of a span, with the context of the span for the peer.
@@ -24,19 +25,22 @@ export function runOutgoing(
   return runOperation({
     kind: SpanKind.CLIENT,
     operation,
-    parent: context.active(),
+    parent: activeContext(),
     run: (inside) => {
       const carrier: TraceContext = {}
-      propagation.inject(inside, carrier)
+      guarded('propagation.inject', () => propagation.inject(inside, carrier))
       // After several messages it is the id of the one that was answered.
       return send(Object.keys(carrier).length > 0 ? carrier : undefined, (id) =>
-        trace.getSpan(inside)?.setAttribute('jsonrpc.request.id', String(id)),
+        guarded('span.setAttribute', () => trace.getSpan(inside)?.setAttribute('jsonrpc.request.id', String(id))),
       )
     },
     failureIn: (result) => (result.isError === true ? TOOL_ERROR : undefined),
-    failureOf,
+    endingOf,
   })
 }
+
+/** A caller that stops waiting has meant it. */
+export const endingOf = (error: unknown): Ending => (error instanceof Error && error.name === 'AbortError' ? CANCELLED : failureOf(error))
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof RemoteError) return { type: String(error.code), code: error.code, message: error.message }

@@ -14,6 +14,7 @@ interface ServedCall {
   readonly isKnown: boolean
   readonly caller: { readonly revision: string }
   readonly trace: TraceContext | undefined
+  readonly signal: AbortSignal
 }
 
 /** What `server.use` takes. */
@@ -37,6 +38,6 @@ export function serverTelemetry(): ServerTelemetry {
   return Object.assign(aroundCall, { question })
 }
 
-function aroundCall({ id, method, params, isKnown, caller, trace }: ServedCall, next: () => Promise<Params>): Promise<Params> {
-  return runRequest({ id, method, params, revision: caller.revision, trace }, isKnown, next)
+function aroundCall({ id, method, params, isKnown, caller, trace, signal }: ServedCall, next: () => Promise<Params>): Promise<Params> {
+  return runRequest({ id, method, params, revision: caller.revision, trace, signal }, isKnown, next)
 }

@@ -4,7 +4,7 @@ import type { Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { PassingChannel } from '../observability/passing-channel.ts'
 import type { ChannelOptions, EndCause, Service, SharedSession } from '../protocol/interfaces/service.ts'
-import { histogram } from './operation.ts'
+import { record } from './operation.ts'
 
 /**
  * Measures how long sessions last (`mcp.server.session.duration`). Pass the result to a transport instead of the server. A session of
@@ -24,7 +24,7 @@ export function sessionTelemetry(service: Service): Service {
       return new MeasuredChannel(service, options)
     },
     onSessionEnd: (state) => {
-      if (state.begunAt !== undefined) record(Date.now() - state.begunAt, state.version)
+      if (state.begunAt !== undefined) measure(Date.now() - state.begunAt, state.version)
       service.onSessionEnd?.(state)
     },
   }
@@ -36,9 +36,9 @@ const beginning = (shared: SharedSession): SharedSession => ({
   begin: (state) => shared.begin({ ...state, begunAt: Date.now() }),
 })
 
-function record(durationMs: number, version: string): void {
-  const duration = histogram('mcp.server.session.duration', 'Time from the handshake of a session to its end.')
-  duration.record(Math.max(0, durationMs) / 1000, { 'mcp.protocol.version': version })
+function measure(durationMs: number, version: string): void {
+  const attributes = { 'mcp.protocol.version': version }
+  record('mcp.server.session.duration', 'Time from the handshake of a session to its end.', Math.max(0, durationMs), attributes)
 }
 
 class MeasuredChannel extends PassingChannel {
@@ -72,7 +72,7 @@ class MeasuredChannel extends PassingChannel {
   }
 
   #end(version: string | undefined): void {
-    if (this.#begunAt !== undefined && version !== undefined) record(performance.now() - this.#begunAt, version)
+    if (this.#begunAt !== undefined && version !== undefined) measure(performance.now() - this.#begunAt, version)
     this.#begunAt = undefined
   }
 }

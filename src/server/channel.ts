@@ -3,6 +3,7 @@
 import { type ErrorObject, INVALID_REQUEST, type Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { malformed } from '../jsonrpc/read.ts'
+import { closedBy } from '../protocol/end-of-request.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Channel, ChannelOptions, EndCause } from '../protocol/interfaces/service.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
@@ -59,7 +60,7 @@ export class ServerChannel implements Channel {
   close(reason: string, cause?: EndCause): void {
     const { peer, session } = this.#client
     if (peer.isClosed && peer.load === 0 && !session) return
-    peer.close(new McpError('ERR_CLOSED', reason), cause === 'shutdown' ? this.#shutdownError : undefined)
+    peer.close(closedBy(reason, cause), cause === 'shutdown' ? this.#shutdownError : undefined)
     this.#client.endSession()
     this.#onOver(this)
   }

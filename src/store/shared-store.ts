@@ -33,6 +33,8 @@ export interface SharedStore {
   prepare?(): Promise<void>
   /** Why the store does not work; undefined while it does. */
   health(): string | undefined
+  /** Memory of the events that it keeps in this process, for metrics. Absent if another process keeps them. */
+  keptBytes?(): number
   /** Leaves, and closes all connections. */
   close(): Promise<void>
 }

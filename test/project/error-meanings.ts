@@ -25,7 +25,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   ERR_DEFINITION: 'The definition of a tool, resource or prompt is invalid, such as a name that is already in use.',
   ERR_TIMEOUT: 'An answer did not arrive, or a handler did not finish, in time.',
   ERR_CANCELLED: 'A task was cancelled, by this client or by the server. data.taskId names it.',
-  ERR_CLOSED: 'The connection is closed, or it closed before the answer arrived.',
+  ERR_CLOSED:
+    'The connection is closed, or it closed before the answer arrived. As the reason of `ctx.signal`, data.reason says why the server ended the request.',
   ERR_NETWORK: 'The server could not be reached over the network, or the connection broke.',
   ERR_HTTP: 'The server answered with an unexpected HTTP status. data.status has it.',
   ERR_NO_ENDPOINT:

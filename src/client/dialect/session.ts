@@ -183,7 +183,7 @@ export class ClientSession implements ClientDialect {
 
   #traced({ id, method, params = {} }: Exchange, around: NonNullable<Settings['aroundAnswer']>, answer: AnswerQuestion): AnswerQuestion {
     const trace = isObject(params._meta) ? readTrace(params._meta) : undefined
-    return (signal) => around({ id, method, params, revision: this.revision.version, trace }, () => answer(signal))
+    return (signal) => around({ id, method, params, revision: this.revision.version, trace, signal }, () => answer(signal))
   }
 
   /** The code for requests of the server that run as tasks is loaded with the first of them. */

@@ -10,14 +10,21 @@ import type { Redactor } from './redactor.ts'
 export function redactError<E>(error: E, secrets: Redactor): E {
   let each: unknown = error
   for (let depth = 0; each instanceof Error && depth < MAX_CAUSES; depth++) {
-    each.message = secrets.scrub(each.message)
-    if (each.stack !== undefined) each.stack = secrets.scrub(each.stack)
+    redactText(each, 'message', secrets)
+    redactText(each, 'stack', secrets)
     // System errors have the program and its arguments as members.
     const { cause, ...rest } = each
     Object.assign(each, redactValue(rest, secrets))
     each = cause
   }
   return error
+}
+
+/** Defined and not assigned: an AbortError has its message from its class. */
+function redactText(error: Error, member: 'message' | 'stack', secrets: Redactor): void {
+  const text = error[member]
+  const clean = text === undefined ? undefined : secrets.scrub(text)
+  if (clean !== text) Object.defineProperty(error, member, { value: clean, configurable: true, writable: true })
 }
 
 const MAX_CAUSES = 16

@@ -96,7 +96,7 @@ export class Endpoint {
 
   async #operate(): Promise<void> {
     const { Operations } = await import('./operations/operations.ts')
-    this.#operations = await Operations.create(this.#service, this.#options, this)
+    this.#operations = await Operations.create(this.#service, this.#options, this, (reply, refusal) => this.#refuse(reply, refusal))
     // The end may have come in the meantime, and would end nothing that begins now.
     if (this.#open.isClosed) return this.#operations.close()
     this.#serve(this.#operations.service)
@@ -117,6 +117,7 @@ export class Endpoint {
     const sharedLimits = new SharedLimits(store, this.limits, this.#clock)
     this.#sharedLimits = sharedLimits
     if (this.#authentication) this.#authentication.failures = sharedLimits.failedLogins
+    this.#operations?.countLoginsWith(sharedLimits.failedLogins)
     this.checks.set('store', () => {
       const reason = store.health()
       if (reason === undefined) return undefined
@@ -178,7 +179,7 @@ export class Endpoint {
       legacySessions: this.#legacySse?.size ?? 0,
       callers: this.#usages.size,
       bodyBytes: this.#inFlight.bodyBytes,
-      keptBytes: this.#kept.total,
+      keptBytes: this.#options.store?.keptBytes?.() ?? this.#kept.total,
     }
   }
 
@@ -422,14 +423,29 @@ export class Endpoint {
 
   /** @param refused its id is in the answer, unless the refusal has one */
   #refuse(reply: HttpReply, refusal: Refusal, refused?: Incoming): void {
-    const { status, message, kind, limit, headers } = refusal
+    const { status, headers } = refusal
     const json = refusalJson(refused ? about(refusal, refusal.id ?? idOf(refused)) : refusal)
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, json)
+    this.#tell(reply, refusal)
+  }
+
+  #tell(reply: HttpReply, refusal: Refusal): void {
+    const { status, message, kind, limit } = refusal
     this.#operations?.refused(refusal)
     if (!this.#options.onRefused) return
     const { request, principal } = reply
     const what = request && { httpMethod: request.method.slice(0, MAX_METHOD), path: this.#paths.pathOf(request.url).slice(0, MAX_PATH) }
     this.#report({ status, reason: message, kind, ...what, limit, principal, address: request?.remoteAddress })
+  }
+
+  /** Refuses a request to a path where nothing is served. A person may have typed it, so the answer is plain text. */
+  refusePath(request: HttpRequestView, reply: HttpReply, endpointPath: string): void {
+    request.proxies = this.#proxies
+    reply.request = request
+    const message = `The endpoint is ${endpointPath}`
+    const refusal = this.isReady ? refuse(404, message, { kind: 'unknown_path' }) : refuse(503, message, { kind: 'shutting_down' })
+    reply.send(refusal.status, { 'content-type': 'text/plain' }, `${message}\n`)
+    this.#tell(reply, refusal)
   }
 
   /** A logger that throws must not let any request bring the process down. */

@@ -49,7 +49,8 @@ function shown(value: unknown): string {
 /** A URL may have a name and a password before `@`. */
 const withoutLogin = (text: string): string => text.replace(/^([^@]*?:\/\/)?.*@/s, '$1...@')
 
-function kindOf(value: unknown): string {
+/** What kind of value it is, without what it says. */
+export function kindOf(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'string') return 'a text'

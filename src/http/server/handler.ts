@@ -1,6 +1,6 @@
 /** A server as a request handler: for runtimes with web standards, and for Node. */
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -61,8 +61,14 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
   return createHandler(service, options, FIXED_HTTP_LIMITS)
 }
 
+/** What only `listen` needs: it serves all paths of a port. */
+export interface PortHandler extends HttpHandler {
+  /** Refuses a request to a path where nothing is served. */
+  refusePath(request: IncomingMessage, response: ServerResponse, endpointPath: string): void
+}
+
 /** The same with other fixed limits, for tests. */
-export function createHandler(service: Service, options: HttpOptions, fixed: FixedHttpLimits): HttpHandler {
+export function createHandler(service: Service, options: HttpOptions, fixed: FixedHttpLimits): PortHandler {
   if (!isService(service)) throw new McpError('ERR_DEFINITION', 'httpHandler() and listen() need a server made by createServer()')
   const endpoint = new Endpoint(service, fitToRuntime(service, options), systemClock, fixed)
   return {
@@ -74,6 +80,10 @@ export function createHandler(service: Service, options: HttpOptions, fixed: Fix
     node: (request, response, body) => {
       const exchange = new NodeRequestReply(request, response, body, endpoint.limits.stallMs)
       endpoint.handle(exchange, exchange)
+    },
+    refusePath: (request, response, endpointPath) => {
+      const exchange = new NodeRequestReply(request, response, undefined, endpoint.limits.stallMs)
+      endpoint.refusePath(exchange, exchange, endpointPath)
     },
     get isReady() {
       return endpoint.isReady

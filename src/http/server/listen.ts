@@ -22,7 +22,6 @@ import type { Listening, ListenOptions } from './listen-options.ts'
 import { checkListenOptions, settingsOf, urlOf } from './listen-settings.ts'
 import { type HttpOptions, httpLimits, warnWithoutKeys } from './options.ts'
 import { pathOf } from './request-path.ts'
-import { NodeRequestReply } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/request-reply.ts'
 import { followSignals, Shutdown } from './shutdown.ts'
 
@@ -63,13 +62,11 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
   const handler = createHandler(service, options, fixed)
   const { path } = settings
   const limits = { ...httpLimits(options.limits), ...fixed }
-  const { stallMs } = limits
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
     const isOurs = isServed(url, path, options.legacySse !== false) || isOperation(pathOf(url), options)
     if (isOurs || isDocument(options, pathOf(url))) return handler.node(request, response)
-    const exchange = new NodeRequestReply(request, response, undefined, stallMs)
-    exchange.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
+    handler.refusePath(request, response, path)
   }
   const serverOptions = {
     headersTimeout: HEADERS_TIMEOUT_MS,

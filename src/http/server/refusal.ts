@@ -9,7 +9,7 @@ export interface Refusal {
   message: string
   code?: number
   /** Names the reason in metrics, where the status does not. */
-  kind?: 'host' | 'origin' | 'auth_unavailable' | 'shutting_down' | 'store_down'
+  kind?: 'host' | 'origin' | 'auth_unavailable' | 'shutting_down' | 'store_down' | 'unknown_path'
   /** The option of the limit that was reached. */
   limit?: string
   headers?: Headers

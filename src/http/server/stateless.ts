@@ -1,6 +1,7 @@
 /** Answers one POST of a stateless revision. The request carries everything, and ends when its client disconnects. */
 
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
+import { closedBy } from '../../protocol/end-of-request.ts'
 import type { McpError } from '../../protocol/errors.ts'
 import type { Access } from '../../protocol/interfaces/access.ts'
 import type { SharedValues } from '../../protocol/interfaces/replaceable-services.ts'
@@ -179,9 +180,9 @@ class StatelessAnswer implements ReplyOwner {
       inFlight.unabandon(this.#usage)
       this.#body.release()
     }
-    const isCut = this.#options.open.isClosed
-    if (isCut && this.#sender) this.#sender.cause = 'shutdown'
-    answering.cancel(new DOMException(isCut ? 'The server was closed' : 'The client disconnected', 'AbortError'))
+    if (!this.#options.open.isClosed) return answering.cancel(new DOMException('The client disconnected', 'AbortError'))
+    if (this.#sender) this.#sender.cause = 'shutdown'
+    answering.cancel(closedBy('The server was closed', 'shutdown'))
   }
 }
 

@@ -1,8 +1,13 @@
 /** Counts the commands to the store that replicas share, and says how the store and this replica are. */
 
+import { within } from '../../base/wait.ts'
 import type { StoreCommand } from '../../protocol/interfaces/store-command.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 import { gauge, type MetricFamily, type Sample } from './metric-family.ts'
+
+/** The same name at every process that may keep some: without a store each, with workers the one that has the store. */
+export const keptEventBytes = (bytes: number): MetricFamily =>
+  gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', bytes)
 
 /** The part of a store that is measured. */
 export interface MeasuredStore {
@@ -59,18 +64,8 @@ export class StoreMetrics {
 
   /** The sessions of all replicas; nothing if the store does not answer. */
   async sessions(): Promise<MetricFamily[]> {
-    const count = await this.#count()
+    const count = await within(COUNT_MS, this.#countSessions(), undefined).catch(() => undefined)
     return count === undefined ? [] : [gauge('portico_store_sessions', 'Sessions of all replicas.', count)]
-  }
-
-  async #count(): Promise<number | undefined> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, COUNT_MS, undefined)
-    })
-    return Promise.race([this.#countSessions(), late])
-      .catch(() => undefined)
-      .finally(() => clearTimeout(timer))
   }
 
   #add({ name, durationMs, outcome }: StoreCommand): void {

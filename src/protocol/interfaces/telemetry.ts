@@ -26,6 +26,8 @@ export interface ReceivedRequest {
   readonly revision: string
   /** The trace of its sender. */
   readonly trace: TraceContext | undefined
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
 }
 
 /** A function around every request of a client. It sends the request with the trace context that the server gets. */

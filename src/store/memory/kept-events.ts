@@ -20,6 +20,12 @@ export class KeptEvents {
     this.#now = now
   }
 
+  /** The bytes of all events of all sessions. */
+  bytes(): number {
+    const now = this.#now()
+    return this.#sessions.values().reduce((sum, session) => sum + session.bytesAt(now), 0)
+  }
+
   /** A batch was added to a stream. */
   added(session: SessionState, log: EventLog, { events }: Batch, maxSessionBytes: number): void {
     const now = this.#now()

@@ -62,6 +62,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       counters,
       tasks,
       health: () => undefined,
+      keptBytes: () => kept.bytes(),
       close: () => replica.leave(),
     }
   }

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type { Offering } from '../../../src/host/model/offering.ts'
-import { redactOffering, redactValue } from '../../../src/host/secrets/redact-output.ts'
+import { redactError, redactOffering, redactValue } from '../../../src/host/secrets/redact-output.ts'
 import { redactor } from '../../../src/host/secrets/redactor.ts'
 
 const SECRET = 'hunter2hunter2XYZ'
@@ -29,6 +29,18 @@ test.each([
 test('a password that equals a usual word of schemas leaves nothing out', () => {
   const tools = [{ name: 'good', inputSchema: { ...inputSchema, properties: {} } }]
   expect(redactOffering(offering(tools), redactor(['object', 'properties'])).tools).toEqual(tools)
+})
+
+test('errors of every class stay what they are, without secrets in their texts', () => {
+  const aborted = new AbortController()
+  aborted.abort()
+  for (const error of [aborted.signal.reason as Error, new DOMException(`Stopped by ${SECRET}`, 'AbortError'), new TypeError(SECRET)]) {
+    const [name, message, kind] = [error.name, error.message, error.constructor]
+    const clean = redactError(error, redactor([SECRET]))
+    expect([clean, clean.name, clean.constructor]).toEqual([error, name, kind])
+    expect(clean.message).toBe(message.replace(SECRET, '[redacted]'))
+    expect(String(clean.stack)).not.toContain(SECRET)
+  }
 })
 
 test('secrets in the names of members are removed, and members of the host stay', () => {

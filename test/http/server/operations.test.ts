@@ -142,9 +142,8 @@ describe('the paths of health and metrics', () => {
   const CALL = modern(callTool('hi'))
   const OPENING: HttpCall = { body: initializeMessage('2025-11-25') }
 
-  it('take no messages of the protocol, and are not counted', async () => {
-    const onRefused = vi.fn()
-    const { url, handler } = await serve(testServer(), { health: true, metrics: true, onRefused })
+  it('take no messages of the protocol', async () => {
+    const { url, handler } = await serve(testServer(), { health: true, metrics: true })
     for (const path of PATHS) {
       for (const call of [CALL, OPENING, ...['DELETE', 'PUT', 'OPTIONS'].map((method): HttpCall => ({ method, isBare: true }))]) {
         const { status, headers } = await http(new URL(path, url).href, call)
@@ -152,8 +151,7 @@ describe('the paths of health and metrics', () => {
       }
     }
     expect(handler.counts.sessions).toBe(0)
-    expect(onRefused).not.toHaveBeenCalled()
-    expect(await scrape(url)).not.toMatch(/^portico_(requests|refusals)_total\{/m)
+    expect(await scrape(url)).not.toMatch(/^portico_requests_total\{/m)
   })
 
   it('take no messages of the protocol in a program that routes them itself', async () => {
@@ -204,6 +202,24 @@ describe('metrics', () => {
     expect(text).not.toContain('nothing')
   })
 
+  it('counts the bytes of a batch once, and its requests with the same id each for itself', async () => {
+    const { server, begun, go } = holdingServer()
+    const { url } = await serve(server, { metrics: true })
+    const session = await openSession(url, '2025-03-26')
+    const bytes = async (): Promise<number> => metricOf(await scrape(url), 'portico_message_bytes_total', { of: 'request' }) ?? Number.NaN
+    const before = await bytes()
+    const batch = ['hold', 'hold', 'hi'].map((tool) => ({ jsonrpc: '2.0', id: tool, ...callTool(tool) }))
+    const answered = session.post(batch)
+    await begun.opened
+    go.open()
+    expect((await answered).message).toHaveLength(3)
+    expect((await bytes()) - before).toBe(JSON.stringify(batch).length)
+    const text = await scrape(url)
+    const total = (outcome: string): number | undefined =>
+      metricOf(text, 'portico_requests_total', { method: 'tools/call', tool: 'hold', outcome })
+    expect([total('ok'), total('error')]).toEqual([1, 1])
+  })
+
   it('measures how long code blocked the process since the last scrape', async () => {
     const server = testServer()
     const BLOCKED_S = 0.4
@@ -226,7 +242,7 @@ describe('metrics', () => {
     await expect.poll(async () => lag('1'), { interval: 100 }).toBeLessThan(BLOCKED_S / 2)
   })
 
-  it('counts sessions, streams, refusals and the load, and nothing for probes', async () => {
+  it('counts sessions, streams, refusals and the load, and no answered probes', async () => {
     const { server, begun, go } = holdingServer()
     const { url, port } = await serve(server, { metrics: true, health: true, legacySse: false })
     const session = await openSession(url, '2025-11-25')
@@ -237,7 +253,7 @@ describe('metrics', () => {
     await http(url, modern(callTool('hi'), { origin: 'https://evil.example' }))
     await http(url, { method: 'PUT' })
     await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { 'mcp-session-id': 'unknown' })
-    for (let i = 0; i < 5; i++) await http(`http://127.0.0.1:${port}/healthz`, { ...GET, headers: { host: 'evil.example' } })
+    for (let i = 0; i < 5; i++) await http(`http://127.0.0.1:${port}/healthz`, GET)
     const text = await scrape(url)
     expect(metricOf(text, 'portico_sessions', { transport: 'streamable_http' })).toBe(1)
     expect(metricOf(text, 'portico_streams')).toBe(1)

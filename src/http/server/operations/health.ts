@@ -10,7 +10,7 @@ export interface HealthProblem {
   reason: string
 }
 
-/** Returns undefined if everything works. An error counts as `down`. */
+/** Returns undefined if everything works. An error counts as `down`, and so does an answer without a valid state. */
 export type HealthCheck = () => HealthProblem | undefined | Promise<HealthProblem | undefined>
 
 /** Options of `health`. */

@@ -4,11 +4,13 @@ import { reportError } from '../../../base/report-error.ts'
 import type { Arrival } from '../../../jsonrpc/outlet.ts'
 import { byLabel, gauge, type MetricFamily, PROMETHEUS_TYPE, prometheusText } from '../../../observability/metrics/metric-family.ts'
 import { count, RequestMetrics } from '../../../observability/metrics/request-metrics.ts'
-import { StoreMetrics } from '../../../observability/metrics/store-metrics.ts'
+import { keptEventBytes, StoreMetrics } from '../../../observability/metrics/store-metrics.ts'
 import { observed } from '../../../observability/observed-service.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
-import type { HttpOptions } from '../options.ts'
-import { JSON_TYPE, type Refusal, refusalJson, refuse } from '../refusal.ts'
+import { Authentication } from '../authentication.ts'
+import type { LoginFailures } from '../limits/failed-logins.ts'
+import type { AuthRefusal, HttpOptions } from '../options.ts'
+import { INTERNAL, JSON_TYPE, type Refusal } from '../refusal.ts'
 import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import type { TakenOverCounts } from '../shared/dead-replicas.ts'
 import { SESSIONS } from '../shared/session-topics.ts'
@@ -16,7 +18,8 @@ import type { GatheredMetricsOptions } from './health.ts'
 import { OperatorGuard } from './operator-guard.ts'
 import { type CheckedEndpoint, ReadinessChecks } from './readiness.ts'
 
-type Page = (request: HttpRequestView) => Promise<{ status: number; headers: Headers; body: string }>
+type Page = (request: HttpRequestView) => Promise<{ status: number; headers: Headers; body: string } | Refusal>
+type Refuse = (reply: HttpReply, refusal: Refusal) => void
 
 const NOT_KEPT = { 'cache-control': 'no-store' }
 
@@ -27,7 +30,8 @@ export class Operations {
   readonly #guard: OperatorGuard
   readonly #readiness: ReadinessChecks
   readonly #metrics: RequestMetrics | undefined
-  readonly #token: string | undefined
+  readonly #refuse: Refuse
+  readonly #scrapers: Authentication | undefined
   readonly #gather: GatheredMetricsOptions['gather'] | undefined
   /** By reason and status. */
   readonly #refusals = new Map<string, number>()
@@ -36,13 +40,15 @@ export class Operations {
   #store: StoreMetrics | undefined
   #process: { families(): Iterable<MetricFamily>; stop(): void } | undefined
 
-  private constructor(service: Service, options: HttpOptions, endpoint: CheckedEndpoint) {
-    const { health, metrics } = options
+  private constructor(service: Service, options: HttpOptions, endpoint: CheckedEndpoint, refuse: Refuse) {
+    const { health, metrics, store } = options
+    const countSessions = store && (async () => store.topics.size(SESSIONS))
     this.#endpoint = endpoint
+    this.#refuse = refuse
     this.#guard = new OperatorGuard(options)
-    this.#readiness = new ReadinessChecks(endpoint)
+    this.#readiness = new ReadinessChecks(endpoint, countSessions)
     const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
-    this.#token = token
+    if (token !== undefined) this.#scrapers = new Authentication(byToken(token), endpoint.limits.failedLogins, () => performance.now())
     this.#gather = gather
     serve?.(() => this.#ownFamilies())
     if (health) {
@@ -52,8 +58,7 @@ export class Operations {
     if (metrics) {
       this.#metrics = new RequestMetrics((name) => service.hasTool(name))
       this.#pages.set('/metrics', (request) => this.#scrape(request))
-      const { store } = options
-      if (store) this.#store = new StoreMetrics(store, () => store.topics.size(SESSIONS))
+      if (store && countSessions) this.#store = new StoreMetrics(store, countSessions)
     }
     const counting = this.#metrics
     this.service =
@@ -65,14 +70,15 @@ export class Operations {
         : service
   }
 
-  static async create(service: Service, options: HttpOptions, endpoint: CheckedEndpoint): Promise<Operations> {
-    const operations = new Operations(service, options, endpoint)
+  /** @param refuse answers a request with a refusal, and reports it */
+  static async create(service: Service, options: HttpOptions, endpoint: CheckedEndpoint, refuse: Refuse): Promise<Operations> {
+    const operations = new Operations(service, options, endpoint, refuse)
     if (options.metrics) await operations.#watchProcess()
     return operations
   }
 
   /**
-   * Answers every request to a path of health or metrics. These are no requests of the protocol, and are not counted.
+   * Answers every request to a path of health or metrics. These are no requests of the protocol, and are not counted as such.
    * @param path the whole path, because below the path of an endpoint a caller must authenticate
    * @returns false for all other requests
    */
@@ -80,18 +86,25 @@ export class Operations {
     const page = this.#pages.get(path)
     if (!page) return false
     const refusal = this.#guard.check(request)
-    if (refusal) send(reply, refusal)
+    if (refusal) this.#refuse(reply, notKept(refusal))
     else
-      void page(request).then(
-        ({ status, headers, body }) => {
-          if (!reply.isGone) reply.send(status, { ...headers, ...NOT_KEPT }, body)
-        },
-        (error: unknown) => {
+      page(request)
+        .then((answer) => {
+          if ('message' in answer) this.#refuse(reply, notKept(answer))
+          else if (!reply.isGone) reply.send(answer.status, { ...answer.headers, ...NOT_KEPT }, answer.body)
+        })
+        .catch((error: unknown) => {
           reportError(`portico: ${path} failed:`, error)
-          send(reply, refuse(500, 'Internal error'))
-        },
-      )
+          this.#refuse(reply, notKept(INTERNAL))
+        })
+        // The response has begun.
+        .catch(() => {})
     return true
+  }
+
+  /** With a store, all replicas count wrong tokens together. */
+  countLoginsWith(failures: LoginFailures): void {
+    if (this.#scrapers) this.#scrapers.failures = failures
   }
 
   arrivalOf(request: HttpRequestView, text: string): Arrival {
@@ -121,10 +134,8 @@ export class Operations {
   }
 
   async #scrape(request: HttpRequestView): ReturnType<Page> {
-    if (this.#token !== undefined && !isSame(request.header('authorization') ?? '', `Bearer ${this.#token}`)) {
-      const refusal = refuse(401, 'The bearer token for metrics is missing or wrong (metrics.token; in portico serve: metricsToken)')
-      return { status: 401, headers: { ...JSON_TYPE, 'www-authenticate': 'Bearer' }, body: refusalJson(refusal) }
-    }
+    const scraper = await this.#scrapers?.callerOf(request)
+    if (scraper && !('principal' in scraper)) return scraper
     const families = [...(await (this.#gather?.() ?? this.#ownFamilies())), ...((await this.#store?.sessions()) ?? [])]
     return { status: 200, headers: { 'content-type': PROMETHEUS_TYPE }, body: prometheusText(families) }
   }
@@ -155,7 +166,7 @@ export class Operations {
     yield gauge('portico_streams', 'Open streams of events.', counts.streams)
     yield gauge('portico_callers', 'Principals and addresses with something in progress.', counts.callers)
     yield gauge('portico_body_bytes', 'Memory of the messages in progress.', counts.bodyBytes)
-    yield gauge('portico_kept_event_bytes', 'Memory of the events kept for clients that resume a stream.', counts.keptBytes)
+    yield keptEventBytes(counts.keptBytes)
     yield gauge('portico_ready', '1 if /readyz answers 200, 0 if it answers 503.', isReady ? 1 : 0)
     if (this.#store) {
       yield* this.#store.families()
@@ -184,8 +195,23 @@ const json = (status: number, value: unknown): { status: number; headers: Header
   body: `${JSON.stringify(value)}\n`,
 })
 
-const send = (reply: HttpReply, refusal: Refusal): void =>
-  reply.send(refusal.status, { ...JSON_TYPE, ...NOT_KEPT, ...refusal.headers }, refusalJson(refusal))
+const notKept = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...NOT_KEPT, ...refusal.headers } })
+
+const WRONG_TOKEN: AuthRefusal = {
+  status: 401,
+  message: 'The bearer token for metrics is missing or wrong (metrics.token; in portico serve: metricsToken)',
+  headers: { 'www-authenticate': 'Bearer' },
+}
+
+/** Names of schemes are not case-sensitive (RFC 9110, 11.1). */
+const BEARER = /^bearer +/i
+
+const byToken =
+  (token: string): NonNullable<HttpOptions['authenticate']> =>
+  (request) => {
+    const given = request.header('authorization') ?? ''
+    return BEARER.test(given) && isSame(given.replace(BEARER, ''), token) ? { principal: 'metrics' } : WRONG_TOKEN
+  }
 
 /** Compares all characters, so that the time does not tell how many are right. */
 function isSame(given: string, expected: string): boolean {

@@ -21,18 +21,20 @@ export class OperatorGuard {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return refuse(405, 'Method not allowed; use GET', { headers: { allow: 'GET, HEAD' } })
     // Probes and scrapers send none. Scripts of web pages do.
-    if (request.header('origin') !== undefined) return refuse(403, 'Web pages may not read this path')
+    if (request.header('origin') !== undefined) return refuse(403, 'Web pages may not read this path', { kind: 'origin' })
     // Routers and proxies may read another path in such a target, and have let it through for that.
     if (!request.url.startsWith('/') || request.url.includes('#')) return refuse(403, 'Expected a request target that is a path')
     if (this.#allowsAny) return undefined
     const host = request.header('host')?.toLowerCase() ?? ''
     const name = HOST_HEADER.exec(host)?.[1]
-    if (name === undefined || request.count('host') !== 1) return refuse(403, 'Host not allowed')
+    if (name === undefined || request.count('host') !== 1) return refuse(403, 'Host not allowed', { kind: 'host' })
     if (this.#hosts.has(host) || this.#hosts.has(name)) return undefined
     if (request.isLocal !== false && LOOPBACK_NAMES.has(name)) return undefined
     // A page that uses DNS rebinding sends the name of its own site, never an address.
     if (request.localAddress !== undefined && oneSpelling(name) === oneSpelling(hostOf(request.localAddress))) return undefined
-    return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts, or the address of this machine)`)
+    return refuse(403, `Host not allowed: ${JSON.stringify(host.slice(0, 100))} (allowedHosts, or the address of this machine)`, {
+      kind: 'host',
+    })
   }
 }
 

@@ -1,6 +1,10 @@
 /** Runs the health checks of a handler, within limits of time and rate. */
 
+import { asText } from '../../../base/as-text.ts'
+import { isObject } from '../../../base/json.ts'
 import { reportError } from '../../../base/report-error.ts'
+import { within } from '../../../base/wait.ts'
+import { kindOf } from '../expect-option.ts'
 import type { HttpCounts } from '../http-counts.ts'
 import type { HttpLimits } from '../options.ts'
 import type { HealthCheck, HealthProblem } from './health.ts'
@@ -27,13 +31,21 @@ const FRESH_MS = 1000
 /** A server that uses more than this part of a limit will soon refuse requests. */
 const NEARLY_FULL = 0.9
 
+const LATE: HealthProblem = { state: 'down', reason: `The check took longer than ${CHECK_MS} ms` }
+
+/** What is used, how many, and the limit. */
+type Use = readonly [what: string, used: number, limit: 'maxInFlight' | 'maxSessions' | 'maxStreams' | 'maxBodyBytesInHand']
+
 export class ReadinessChecks {
   readonly #endpoint: CheckedEndpoint
+  readonly #countSessions: (() => Promise<number>) | undefined
   #answer: Promise<Readiness> | undefined
   #askedAt = 0
 
-  constructor(endpoint: CheckedEndpoint) {
+  /** @param countSessions the sessions of all replicas, if there are others */
+  constructor(endpoint: CheckedEndpoint, countSessions?: () => Promise<number>) {
     this.#endpoint = endpoint
+    this.#countSessions = countSessions
   }
 
   async read(): Promise<Readiness> {
@@ -48,41 +60,41 @@ export class ReadinessChecks {
   }
 
   async #run(): Promise<Readiness> {
-    const readiness: Readiness = { status: 'ok', checks: { capacity: shown(this.#capacity()) } }
-    await Promise.all(
-      [...this.#endpoint.checks].map(async ([name, check]) => {
-        readiness.checks[name] = shown(await this.#ask(name, check))
-      }),
-    )
-    const states = Object.values(readiness.checks).map(({ status }) => status)
-    readiness.status = states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'ok'
-    return readiness
+    const asked = [...this.#endpoint.checks].map(async ([name, check]) => [name, shown(await this.#ask(name, check))] as const)
+    const capacity = shown(this.#capacity(await this.#sessions()))
+    // A name may be any text, also `__proto__`.
+    const checks = Object.fromEntries([['capacity', capacity], ...(await Promise.all(asked))])
+    const states = Object.values(checks).map(({ status }) => status)
+    return { status: states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'ok', checks }
   }
 
   async #ask(name: string, check: HealthCheck): Promise<HealthProblem | undefined> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<HealthProblem>((resolve) => {
-      timer = setTimeout(resolve, CHECK_MS, { state: 'down', reason: `The check took longer than ${CHECK_MS} ms` })
-    })
     try {
-      return await Promise.race([check(), late])
+      return checkedAnswer(await within(CHECK_MS, check(), LATE))
     } catch (error) {
       // The text of the error is only for the log: everyone who can reach the path can read the answer.
       reportError(`portico: the health check ${JSON.stringify(name)} failed:`, error)
       return { state: 'down', reason: 'The check failed; see the log of the server' }
-    } finally {
-      clearTimeout(timer)
     }
   }
 
-  #capacity(): HealthProblem | undefined {
+  /** Undefined while the store does not answer, which is for its own check to say. */
+  async #sessions(): Promise<Use | undefined> {
+    const { counts } = this.#endpoint
+    if (!this.#countSessions) return ['sessions', counts.sessions, 'maxSessions']
+    const all = await within(CHECK_MS, this.#countSessions(), undefined).catch(() => undefined)
+    return all === undefined ? undefined : ['sessions of all replicas', all, 'maxSessions']
+  }
+
+  #capacity(sessions: Use | undefined): HealthProblem | undefined {
     const { counts, limits } = this.#endpoint
-    const uses = [
+    const uses: readonly Use[] = [
       ['requests in progress', counts.inFlight, 'maxInFlight'],
-      ['sessions', counts.sessions, 'maxSessions'],
+      ...(sessions ? [sessions] : []),
+      ['sessions of 2024-11-05', counts.legacySessions, 'maxSessions'],
       ['open streams', counts.streams, 'maxStreams'],
       ['bytes of messages in progress', counts.bodyBytes, 'maxBodyBytesInHand'],
-    ] as const
+    ]
     const full = uses.filter(([, used, limit]) => used >= limits[limit] * NEARLY_FULL)
     if (full.length === 0) return undefined
     return {
@@ -90,6 +102,15 @@ export class ReadinessChecks {
       reason: full.map(([what, used, limit]) => `${used} of ${limits[limit]} ${what} (limits.${limit})`).join('; '),
     }
   }
+}
+
+/** Checks may be written without types. One whose answer nobody understands must not count as healthy. */
+function checkedAnswer(answer: unknown): HealthProblem | undefined {
+  if (answer === undefined) return undefined
+  const { state, reason } = isObject(answer) ? answer : {}
+  if (state === 'down' || state === 'degraded') return { state, reason: typeof reason === 'string' ? reason : 'The check gave no reason' }
+  const got = state === undefined ? kindOf(answer) : `an object with the state ${asText(state)}`
+  throw new TypeError(`Expected nothing, or { state: 'degraded' or 'down', reason }, got ${got}`)
 }
 
 const shown = (problem: HealthProblem | undefined): Readiness['checks'][string] =>

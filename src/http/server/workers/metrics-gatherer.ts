@@ -3,10 +3,20 @@
 import type { Worker } from 'node:cluster'
 import { byLabel, type MetricFamily } from '../../../observability/metrics/metric-family.ts'
 import type { ProcessMetrics } from '../../../observability/metrics/process-metrics.ts'
+import { keptEventBytes } from '../../../observability/metrics/store-metrics.ts'
 import { type MetricsPart, sendTo, type ToWorker } from './worker-messages.ts'
 
 /** A worker that takes longer is left out of this scrape, and `portico_workers` says so. */
 const GATHER_MS = 1000
+
+/** What the primary process knows itself. */
+interface Counts {
+  wanted: number
+  running: number
+  restarts: number
+  /** Undefined if another process has the store. */
+  keptBytes: number | undefined
+}
 
 interface Asked {
   parts: MetricsPart[]
@@ -16,11 +26,11 @@ interface Asked {
 
 export class MetricsGatherer {
   readonly #process: ProcessMetrics | undefined
-  readonly #counts: () => { wanted: number; running: number; restarts: number }
+  readonly #counts: () => Counts
   readonly #asked = new Map<number, Asked>()
   #number = 0
 
-  constructor(process: ProcessMetrics | undefined, counts: () => { wanted: number; running: number; restarts: number }) {
+  constructor(process: ProcessMetrics | undefined, counts: () => Counts) {
     this.#process = process
     this.#counts = counts
   }
@@ -52,7 +62,7 @@ export class MetricsGatherer {
   }
 
   #own(parts: readonly MetricsPart[]): MetricFamily[] {
-    const { wanted, running, restarts } = this.#counts()
+    const { wanted, running, restarts, keptBytes } = this.#counts()
     return [
       byLabel('gauge', 'portico_workers', 'Workers: wanted, running, and those in this answer.', 'state', [
         ['wanted', wanted],
@@ -65,6 +75,7 @@ export class MetricsGatherer {
         type: 'counter',
         samples: [{ value: restarts }],
       },
+      ...(keptBytes === undefined ? [] : [keptEventBytes(keptBytes)]),
       ...(this.#process?.families() ?? []),
     ]
   }

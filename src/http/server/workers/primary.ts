@@ -78,7 +78,12 @@ export class Primary implements Closable {
     const { maxSessions, maxKeptBytes } = httpLimits(options.limits)
     this.#store = isOfOneProcess(options.store) ? options.store : options.store ? undefined : memoryStore({ maxSessions, maxKeptBytes })
     const process = options.metrics ? new ProcessMetrics() : undefined
-    this.#metrics = new MetricsGatherer(process, () => ({ wanted: count, running: this.#running, restarts: this.#restarts }))
+    this.#metrics = new MetricsGatherer(process, () => ({
+      wanted: count,
+      running: this.#running,
+      restarts: this.#restarts,
+      keptBytes: this.#store?.keptBytes?.(),
+    }))
     this.#closed = new Promise((resolve) => {
       this.#settle = resolve
     })

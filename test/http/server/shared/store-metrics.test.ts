@@ -5,8 +5,9 @@ import { randomId } from '../../../../src/base/bytes.ts'
 import { redis } from '../../../../src/redis/index.ts'
 import { memoryStore, type SharedStore } from '../../../../src/store/index.ts'
 import { http } from '../../../support/http-requests.ts'
-import { callTool, openSession, serve, testServer, until } from '../../../support/http-service.ts'
+import { callTool, openSession, serve, testServer, until, WATCHED } from '../../../support/http-service.ts'
 import { startRedis } from '../../../support/redis-server.ts'
+import { serveReplicas } from '../../../support/replicas.ts'
 
 async function scrape(url: string): Promise<(name: string) => number | undefined> {
   const { text } = await http(new URL('/metrics', url).href, { method: 'GET', isBare: true })
@@ -28,6 +29,29 @@ test('the sessions and the lease of a store in memory are shown, and no commands
   const metric = await scrape(await measured(memoryStore()))
   expect([metric('portico_store_up'), metric('portico_replica_lease_held'), metric('portico_store_sessions')]).toEqual([1, 1, 1])
   expect(metric('portico_store_operations_total')).toBeUndefined()
+})
+
+test('each replica says that the sessions of all nearly reach their limit', async () => {
+  const { urls } = await serveReplicas(() => testServer(), { health: true, limits: { maxSessions: 4 } })
+  for (let i = 0; i < 4; i++) await openSession(urls[0] as string, '2025-11-25')
+  for (const url of urls) {
+    const { status, message } = await http(new URL('/readyz', url).href, { method: 'GET', isBare: true })
+    expect([status, message.checks.capacity]).toEqual([
+      200,
+      { status: 'degraded', reason: '4 of 4 sessions of all replicas (limits.maxSessions)' },
+    ])
+  }
+})
+
+test('the events that a store in memory keeps are shown, and are gone with their session', async () => {
+  const url = await measured(memoryStore())
+  const session = await openSession(url, '2025-11-25')
+  const before = (await scrape(url))('portico_kept_event_bytes')
+  const stream = await session.askStream(callTool('hi', {}, WATCHED), { accept: 'text/event-stream' })
+  await stream.messages()
+  await until(async () => ((await scrape(url))('portico_kept_event_bytes') ?? 0) > 50)
+  await session.end()
+  await until(async () => (await scrape(url))('portico_kept_event_bytes') === before)
 })
 
 test('a store whose health cannot be read fails the scrape, and nothing else', async () => {

@@ -362,6 +362,21 @@ test('a scrape of any worker has the metrics of all, each with its number', asyn
   })
 })
 
+test('each worker knows the sessions of all, and a scrape has the memory of events in the primary', async () => {
+  const { url } = await start({ workers: 2, health: true, metrics: true, limits: { maxSessions: 3 } })
+  const session = await openSession(url, '2025-11-25', { headers: CLOSE })
+  for (let i = 0; i < 2; i++) await openSession(url, '2025-11-25', { headers: CLOSE })
+  await (await session.askStream(count(3, 1, 1), CLOSE)).messages()
+  const scrape = async (): Promise<string> => (await http(new URL('/metrics', url).href, { ...GET, headers: CLOSE })).text
+  await expect.poll(scrape).toMatch(/^portico_kept_event_bytes\{worker="primary"\} [1-9]\d+$/m)
+  expect((await scrape()).match(/^# HELP portico_kept_event_bytes /gm)).toHaveLength(1)
+  const reason = '3 of 3 sessions of all replicas (limits.maxSessions)'
+  for (let i = 0; i < 4; i++) {
+    const { message } = await http(new URL('/readyz', url).href, { ...GET, headers: CLOSE })
+    expect(message.checks.capacity).toEqual({ status: 'degraded', reason })
+  }
+})
+
 test('SIGTERM lets every worker answer what is in progress', async () => {
   const { url, child, pids } = await start({ workers: 2 })
   const calls = await Promise.all(
