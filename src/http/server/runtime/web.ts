@@ -1,5 +1,6 @@
 /** Web-standard requests and responses, for every runtime that has them. */
 
+import { GatheredBytes } from '../../../base/gathered-bytes.ts'
 import { forwardedAddress } from '../limits/client-address.ts'
 import type {
   BodyBounds,
@@ -74,47 +75,60 @@ const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
 async function readBody(request: Request, bounds: BodyBounds, room: BodyRoom): Promise<string> {
   const reader = request.body?.getReader()
   if (!reader) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const tooSlow = new Promise<never>((_resolve, reject) => {
-    let checkedAt = performance.now()
-    let checkedSize = 0
-    const checkPace = (): void => {
-      const now = performance.now()
-      if (size - checkedSize < ((now - checkedAt) / 1000) * bounds.minBodyRate) return reject('too-slow' satisfies BodyFault)
-      checkedAt = now
-      checkedSize = size
-      timer = setTimeout(checkPace, bounds.bodyGraceMs)
-    }
-    timer = setTimeout(checkPace, bounds.bodyGraceMs)
-  })
-  tooSlow.catch(() => {})
+  const bytes = new GatheredBytes()
+  let stop: (() => void) | undefined
   try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), tooSlow])
-      if (done) break
-      size += value.byteLength
-      if (size > bounds.maxBodyBytes) throw 'too-large' satisfies BodyFault
-      if (!room.grow(value.byteLength)) throw 'no-room' satisfies BodyFault
-      chunks.push(value)
-    }
+    // A race of each piece with the time limit would leave something behind for each piece.
+    await new Promise<void>((resolve, reject) => {
+      stop = watchPace(bytes, bounds, () => reject('too-slow' satisfies BodyFault))
+      gather(reader, bytes, bounds, room).then(resolve, reject)
+    })
   } catch (fault) {
     reader.cancel().catch(() => {})
     throw fault
   } finally {
-    clearTimeout(timer)
+    stop?.()
   }
-  return decode(chunks)
+  return decode(bytes.all)
 }
 
-function decode(chunks: readonly Uint8Array[]): string {
-  // Keeps a byte order mark, so that the JSON parser refuses it.
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Reads to the end. Rejects with a `BodyFault`. */
+async function gather(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  bytes: GatheredBytes,
+  { maxBodyBytes }: BodyBounds,
+  room: BodyRoom,
+): Promise<void> {
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    if (bytes.size + value.length > maxBodyBytes) throw 'too-large' satisfies BodyFault
+    if (!room.grow(value.length)) throw 'no-room' satisfies BodyFault
+    bytes.add(value)
+  }
+}
+
+/** Calls `onSlow` when less came since the last check than `minBodyRate` demands. Returns how to stop. */
+function watchPace(bytes: GatheredBytes, { bodyGraceMs, minBodyRate }: BodyBounds, onSlow: () => void): () => void {
+  let checkedAt = performance.now()
+  let checkedSize = 0
+  const check = (): void => {
+    const now = performance.now()
+    if (bytes.size - checkedSize < ((now - checkedAt) / 1000) * minBodyRate) return onSlow()
+    checkedAt = now
+    checkedSize = bytes.size
+    timer = setTimeout(check, bodyGraceMs)
+  }
+  let timer = setTimeout(check, bodyGraceMs)
+  return () => clearTimeout(timer)
+}
+
+// Keeps a byte order mark, so that the JSON parser refuses it.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
   try {
-    let text = ''
-    for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
-    return text + decoder.decode()
+    return decoder.decode(bytes)
   } catch {
     throw 'not-utf8' satisfies BodyFault
   }
