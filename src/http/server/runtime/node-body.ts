@@ -47,8 +47,10 @@ export class NodeBody {
     if (this.#bytes.size === 0 && !this.#isOver) this.#watchPace()
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  readonly #onData = (given: Buffer | string): void => {
     if (this.#isOver) return
+    // Middleware may have set an encoding.
+    const chunk = typeof given === 'string' ? Buffer.from(given, this.#request.readableEncoding ?? 'utf8') : given
     const before = this.#bytes.size
     const size = before + chunk.length
     if (size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')

@@ -1,7 +1,7 @@
 /** The interface between a runtime (Node or web standards) and the endpoint: a request to read and a reply to write. */
 
-/** Why a body could not be read. */
-export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'gone'
+/** Why a body could not be read. Only the program itself can cause `unreadable`. */
+export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'unreadable' | 'gone'
 
 /** One HTTP request. */
 export interface HttpRequestView {

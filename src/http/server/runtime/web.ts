@@ -68,11 +68,12 @@ export class WebRequestView implements HttpRequestView {
   }
 }
 
-const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-room']
+const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-room', 'unreadable']
 const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
 
 /** Rejects with a `BodyFault`. */
 async function readBody(request: Request, bounds: BodyBounds, room: BodyRoom): Promise<string> {
+  if (request.bodyUsed || request.body?.locked) throw 'unreadable' satisfies BodyFault
   const reader = request.body?.getReader()
   if (!reader) return ''
   const bytes = new GatheredBytes()
@@ -94,7 +95,7 @@ async function readBody(request: Request, bounds: BodyBounds, room: BodyRoom): P
 
 /** Reads to the end. Rejects with a `BodyFault`. */
 async function gather(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: ReadableStreamDefaultReader<unknown>,
   bytes: GatheredBytes,
   { maxBodyBytes }: BodyBounds,
   room: BodyRoom,
@@ -102,10 +103,18 @@ async function gather(
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
-    if (bytes.size + value.length > maxBodyBytes) throw 'too-large' satisfies BodyFault
-    if (!room.grow(value.length)) throw 'no-room' satisfies BodyFault
-    bytes.add(value)
+    const piece = bytesOf(value)
+    if (bytes.size + piece.length > maxBodyBytes) throw 'too-large' satisfies BodyFault
+    if (!room.grow(piece.length)) throw 'no-room' satisfies BodyFault
+    bytes.add(piece)
   }
+}
+
+/** The program may have made the body itself, of anything. */
+function bytesOf(value: unknown): Uint8Array {
+  if (typeof value === 'string') return encoder.encode(value)
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  throw 'unreadable' satisfies BodyFault
 }
 
 /** Calls `onSlow` when less came since the last check than `minBodyRate` demands. Returns how to stop. */
