@@ -93,6 +93,8 @@ function answerRequest(message: RequestMessage, post: HttpPost, options: Statele
   const full = isListen ? enterListen(usage, options) : inFlight.enter(usage, post.body)
   if (full) return about(full, message.id)
   new StatelessAnswer(principal, usage, post.body, isListen, options).start(message, post, revision.version)
+  // The message stays in memory as long as the subscription, which is no request in progress otherwise.
+  if (isListen) post.body.isInFlight = true
   return undefined
 }
 
@@ -155,8 +157,10 @@ class StatelessAnswer implements ReplyOwner {
   onOver(): void {
     const { inFlight } = this.#options
     this.#isOver = true
-    if (this.#isListen) inFlight.leaveListen(this.#usage)
-    else inFlight.leave(this.#usage, this.#isAbandoned ? undefined : this.#body)
+    const body = this.#isAbandoned ? undefined : this.#body
+    if (!this.#isListen) return inFlight.leave(this.#usage, body)
+    inFlight.leaveListen(this.#usage)
+    body?.release()
   }
 
   readonly #onGone = (): void => {
