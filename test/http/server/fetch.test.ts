@@ -93,7 +93,8 @@ describe('the fetch handler', () => {
     const response = await send(callTool('talk', {}, WATCHED))
     expect(handler.counts.streams).toBe(1)
     await until(() => state.aborted)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit })
+    const where = { httpMethod: 'POST', path: '/mcp' }
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit, ...where })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
     expect(state.said).toBeLessThan(400)
     await expect(response.text()).rejects.toThrow('The stream was closed by the server')

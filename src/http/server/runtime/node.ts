@@ -193,7 +193,7 @@ export class NodeRequestReply implements HttpRequestView, HttpReply, ListNode<No
   }
 
   open(headers: Headers): EventSink {
-    const sink = new NodeEventSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
+    const sink = new NodeEventSink(this, this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
     this.#sink = sink
     this.onGone = () => sink.abandon()
     if (this.#body) this.#body.forget()

@@ -190,7 +190,7 @@ export class WebReply implements HttpReply {
 class WebEventSink implements EventSink {
   onGone: (() => void) | undefined
   readonly stream: ReadableStream<Uint8Array>
-  readonly #reply: WebReply
+  readonly reply: WebReply
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #taken = 0
   #queued = 0
@@ -199,7 +199,7 @@ class WebEventSink implements EventSink {
   readonly #waiting: (() => void)[] = []
 
   constructor(reply: WebReply) {
-    this.#reply = reply
+    this.reply = reply
     this.stream = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -226,7 +226,7 @@ class WebEventSink implements EventSink {
   }
 
   write(text: string): void {
-    if (this.#isOver || this.#reply.isGone) return
+    if (this.#isOver || this.reply.isGone) return
     const bytes = encoder.encode(text)
     this.#queued += bytes.byteLength
     this.#sizes.push(bytes.byteLength)
