@@ -6,7 +6,7 @@
 const EMPTY = new Uint8Array(0)
 
 export class GatheredBytes {
-  /** The only piece so far as it came, because most messages come in one. Then a buffer of our own, which is doubled when it is full. */
+  /** The only piece so far as it came, because most messages come in one. For more a buffer of our own, which is doubled when it is full. */
   #bytes: Uint8Array = EMPTY
   #size = 0
   #isOwn = false

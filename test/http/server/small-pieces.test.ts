@@ -7,6 +7,7 @@ import { memoryKeptBy } from '../../support/memory.ts'
 const PIECES = 200_000
 /** Less than 16 bytes for each piece. */
 const MAX_KEPT = 3_000_000
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('a body in pieces of one byte takes memory for its bytes, not for its pieces', () => {
   test('on Node', async () => {
@@ -56,7 +57,7 @@ describe('a body in pieces of one byte takes memory for its bytes, not for its p
         })
       },
     })
-    const call = modern(callTool('hi'), { 'content-type': 'application/json' })
+    const call = modern(callTool('hi'), JSON_TYPE)
     const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers: call.headers as Record<string, string>, body, duplex: 'half' }
     let answer: Promise<Response> | undefined
     const kept = await memoryKeptBy(async () => {
@@ -67,5 +68,20 @@ describe('a body in pieces of one byte takes memory for its bytes, not for its p
     expect(kept).toBeLessThan(MAX_KEPT)
     finish()
     expect((await answer)?.status).toBe(200)
+  })
+
+  test('with fetch, where a runtime reads into large buffers', async () => {
+    const handler = httpHandler(testServer())
+    onTestFinished(() => handler.close())
+    const kept = await memoryKeptBy(async () => {
+      for (let i = 0; i < 100; i++) {
+        const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(64 * 1024).subarray(0, 1)) })
+        const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers: JSON_TYPE, body, duplex: 'half' }
+        void handler.fetch(new Request('http://localhost/mcp', init))
+      }
+      await until(() => handler.counts.bodyBytes === 100)
+      return handler
+    })
+    expect(kept).toBeLessThan(MAX_KEPT)
   })
 })

@@ -113,8 +113,10 @@ async function gather(
 /** The program may have made the body itself, of anything. */
 function bytesOf(value: unknown): Uint8Array {
   if (typeof value === 'string') return encoder.encode(value)
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  throw 'unreadable' satisfies BodyFault
+  if (!ArrayBuffer.isView(value)) throw 'unreadable' satisfies BodyFault
+  const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  // Some runtimes read into a large buffer and give the part that was filled, which would keep all of it.
+  return bytes.length < value.buffer.byteLength / 4 ? bytes.slice() : bytes
 }
 
 /** Calls `onSlow` when less came since the last check than `minBodyRate` demands. Returns how to stop. */
