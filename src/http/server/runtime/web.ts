@@ -1,17 +1,8 @@
 /** Web-standard requests and responses, for every runtime that has them. */
 
-import { GatheredBytes } from '../../../base/gathered-bytes.ts'
 import { forwardedAddress } from '../limits/client-address.ts'
-import type {
-  BodyBounds,
-  BodyFault,
-  BodyRoom,
-  EventSink,
-  HttpReply,
-  HttpRequestView,
-  OnBody,
-  Headers as PlainHeaders,
-} from './request-reply.ts'
+import type { BodyBounds, BodyRoom, EventSink, HttpReply, HttpRequestView, OnBody, Headers as PlainHeaders } from './request-reply.ts'
+import { WebBody } from './web-body.ts'
 
 const encoder = new TextEncoder()
 
@@ -61,87 +52,10 @@ export class WebRequestView implements HttpRequestView {
   }
 
   body(bounds: BodyBounds, room: BodyRoom, done: OnBody): void {
-    readBody(this.#request, bounds, room).then(
-      (text) => done(text, undefined),
-      (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
-    )
-  }
-}
-
-const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-room', 'unreadable']
-const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
-
-/** Rejects with a `BodyFault`. */
-async function readBody(request: Request, bounds: BodyBounds, room: BodyRoom): Promise<string> {
-  if (request.bodyUsed || request.body?.locked) throw 'unreadable' satisfies BodyFault
-  const reader = request.body?.getReader()
-  if (!reader) return ''
-  const bytes = new GatheredBytes()
-  let stop: (() => void) | undefined
-  try {
-    // A race of each piece with the time limit would leave something behind for each piece.
-    await new Promise<void>((resolve, reject) => {
-      stop = watchPace(bytes, bounds, () => reject('too-slow' satisfies BodyFault))
-      gather(reader, bytes, bounds, room).then(resolve, reject)
-    })
-  } catch (fault) {
-    reader.cancel().catch(() => {})
-    throw fault
-  } finally {
-    stop?.()
-  }
-  return decode(bytes.all)
-}
-
-/** Reads to the end. Rejects with a `BodyFault`. */
-async function gather(
-  reader: ReadableStreamDefaultReader<unknown>,
-  bytes: GatheredBytes,
-  { maxBodyBytes }: BodyBounds,
-  room: BodyRoom,
-): Promise<void> {
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    const piece = bytesOf(value)
-    if (bytes.size + piece.length > maxBodyBytes) throw 'too-large' satisfies BodyFault
-    if (!room.grow(piece.length)) throw 'no-room' satisfies BodyFault
-    bytes.add(piece)
-  }
-}
-
-/** The program may have made the body itself, of anything. */
-function bytesOf(value: unknown): Uint8Array {
-  if (typeof value === 'string') return encoder.encode(value)
-  if (!ArrayBuffer.isView(value)) throw 'unreadable' satisfies BodyFault
-  const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  // Some runtimes read into a large buffer and give the part that was filled, which would keep all of it.
-  return bytes.length < value.buffer.byteLength / 4 ? bytes.slice() : bytes
-}
-
-/** Calls `onSlow` when less came since the last check than `minBodyRate` demands. Returns how to stop. */
-function watchPace(bytes: GatheredBytes, { bodyGraceMs, minBodyRate }: BodyBounds, onSlow: () => void): () => void {
-  let checkedAt = performance.now()
-  let checkedSize = 0
-  const check = (): void => {
-    const now = performance.now()
-    if (bytes.size - checkedSize < ((now - checkedAt) / 1000) * minBodyRate) return onSlow()
-    checkedAt = now
-    checkedSize = bytes.size
-    timer = setTimeout(check, bodyGraceMs)
-  }
-  let timer = setTimeout(check, bodyGraceMs)
-  return () => clearTimeout(timer)
-}
-
-// Keeps a byte order mark, so that the JSON parser refuses it.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw 'not-utf8' satisfies BodyFault
+    const { body, bodyUsed } = this.#request
+    if (bodyUsed || body?.locked) return done(undefined, 'unreadable')
+    if (!body) return done('', undefined)
+    new WebBody(body.getReader(), bounds, room, done)
   }
 }
 
