@@ -9,7 +9,7 @@ const TOGETHER =
 
 /** A file that replaces modules, changes the process, measures its memory, starts a browser or takes long gets a process of its own. */
 const NEEDS_ITS_OWN =
-  /vi\.(?:do)?[mM]ock\(|defineProperty\(process|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage)|support\/(?:chromium|proof)\.ts|made-tests/
+  /vi\.(?:do)?[mM]ock\(|defineProperty\(process|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage)|support\/(?:chromium|memory|proof)\.ts|made-tests/
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 

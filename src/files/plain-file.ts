@@ -2,6 +2,7 @@
 
 import { constants, createReadStream, type Stats } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { GatheredBytes } from '../base/gathered-bytes.ts'
 
 /** Why an existing file was not read. */
 export class UnfitFile extends Error {
@@ -55,14 +56,12 @@ export async function readPlainFile(path: string, maxBytes: number, limit = 'max
 export async function readAtMost(path: string, maxBytes: number, limit = 'maxBytes'): Promise<Buffer> {
   const { size: told } = await stat(path)
   if (told > maxBytes) throw new UnfitFile('too-large', `The file has ${told} bytes: expected at most ${maxBytes} (${limit})`)
-  const chunks: Buffer[] = []
-  let size = 0
+  const bytes = new GatheredBytes()
   for await (const chunk of createReadStream(path)) {
-    size += (chunk as Buffer).length
-    if (size > maxBytes) throw new UnfitFile('too-large', `The file has more than ${maxBytes} bytes (${limit})`)
-    chunks.push(chunk as Buffer)
+    bytes.add(chunk as Buffer)
+    if (bytes.size > maxBytes) throw new UnfitFile('too-large', `The file has more than ${maxBytes} bytes (${limit})`)
   }
-  return Buffer.concat(chunks)
+  return Buffer.from(bytes.all)
 }
 
 export const NO_TEXT = 'The file is not UTF-8 text'

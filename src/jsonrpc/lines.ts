@@ -1,5 +1,7 @@
 /** Splits a byte stream into lines, one message each. Takes linear time for any size of chunks. */
 
+import { GatheredBytes } from '../base/gathered-bytes.ts'
+
 export interface LineReaderOptions {
   /** The maximum length of a line, in bytes. A longer line is skipped. */
   maxLineBytes: number
@@ -13,9 +15,8 @@ export interface LineReaderOptions {
 
 export class LineReader {
   readonly #options: LineReaderOptions
-  /** The start of an unfinished line. Doubles in size when full, so that byte-by-byte input takes linear time. */
-  #buffer = new Uint8Array(0)
-  #size = 0
+  /** The start of an unfinished line. */
+  readonly #begun = new GatheredBytes()
   #isSkipping = false
 
   constructor(options: LineReaderOptions) {
@@ -26,7 +27,7 @@ export class LineReader {
     const last = chunk.lastIndexOf(NEWLINE)
     if (last < 0) return this.#keep(chunk)
     let from = 0
-    if (this.#size > 0 || this.#isSkipping) {
+    if (this.#begun.size > 0 || this.#isSkipping) {
       from = chunk.indexOf(NEWLINE) + 1
       this.#endLine(chunk.subarray(0, from - 1))
     }
@@ -41,21 +42,12 @@ export class LineReader {
 
   #keep(part: Uint8Array): void {
     if (this.#isSkipping || part.length === 0) return
-    const size = this.#size + part.length
-    if (size > this.#options.maxLineBytes) {
-      this.#buffer = EMPTY
-      this.#size = 0
-      this.#isSkipping = true
-      this.#options.onTooLong()
-      return
-    }
-    if (size > this.#buffer.length) {
-      const grown = new Uint8Array(Math.min(this.#options.maxLineBytes, Math.max(size, 2 * this.#buffer.length)))
-      grown.set(this.#buffer.subarray(0, this.#size))
-      this.#buffer = grown
-    }
-    this.#buffer.set(part, this.#size)
-    this.#size = size
+    const { size } = this.#begun
+    // The sender may reuse the bytes of its chunk.
+    if (size + part.length <= this.#options.maxLineBytes) return this.#begun.add(size === 0 ? new Uint8Array(part) : part)
+    this.#begun.clear()
+    this.#isSkipping = true
+    this.#options.onTooLong()
   }
 
   #endLine(rest: Uint8Array): void {
@@ -64,9 +56,8 @@ export class LineReader {
       this.#isSkipping = false
       return
     }
-    const line = this.#buffer.subarray(0, this.#size)
-    this.#buffer = EMPTY
-    this.#size = 0
+    const line = this.#begun.all
+    this.#begun.clear()
     this.#emit(line)
   }
 

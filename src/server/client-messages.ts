@@ -2,9 +2,11 @@
 
 import type { Deadlines } from '../base/deadlines.ts'
 import { isObject } from '../base/json.ts'
+import { ownSlice } from '../base/text/own-slice.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { type EndpointFailure, type EndpointHandler, JsonRpcEndpoint } from '../jsonrpc/json-rpc-endpoint.ts'
 import { isId, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
+import { type ScanBounds, scan } from '../jsonrpc/scan.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Access } from '../protocol/interfaces/access.ts'
 import type { ChannelOptions } from '../protocol/interfaces/service.ts'
@@ -31,9 +33,12 @@ const MAX_REASON_CHARS = 1000
 /** Open listen requests of one channel. A client needs one; each may name `maxSubscriptions` resources. */
 const MAX_LISTENS = 16
 
-/** Size limits, as JSON, for the members of `initialize`. Names and versions are short; capabilities may contain extensions. */
-const MAX_CLIENT_INFO_BYTES = 4 * 1024
-const MAX_CAPABILITIES_BYTES = 64 * 1024
+/**
+ * Limits for what stays in memory as long as the session: bytes as JSON, and values, because a small value takes much more memory than
+ * its text. Names and versions are short, and a client has a few icons; capabilities may contain a few dozen extensions.
+ */
+const MAX_CLIENT_INFO = { bytes: 4 * 1024, values: 50 }
+const MAX_CAPABILITIES = { bytes: 8 * 1024, values: 200 }
 
 /** A server may hold many thousands of these, most of them idle, so the parts are created on first use. */
 export class ClientMessages implements EndpointHandler {
@@ -136,9 +141,8 @@ export class ClientMessages implements EndpointHandler {
     if (!isObject(clientInfo) || typeof clientInfo.name !== 'string' || typeof clientInfo.version !== 'string') {
       throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
     }
-    // Both stay in memory as long as the session.
-    refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes', MAX_CLIENT_INFO_BYTES)
-    refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes', MAX_CAPABILITIES_BYTES)
+    refuseLarge('clientInfo', clientInfo, 'maxClientInfo', MAX_CLIENT_INFO)
+    refuseLarge('capabilities', capabilities, 'maxCapabilities', MAX_CAPABILITIES)
     const declared = normalCapabilities(capabilities as ClientCapabilities)
     const client = clientInfo as unknown as Implementation
     const session = this.#begin(revision, declared, client)
@@ -199,7 +203,7 @@ export class ClientMessages implements EndpointHandler {
         const id = params?.requestId
         if (!isId(id)) return
         const reason = params?.reason
-        const said = typeof reason === 'string' ? `: ${reason.slice(0, MAX_REASON_CHARS)}` : ''
+        const said = typeof reason === 'string' ? `: ${ownSlice(reason, MAX_REASON_CHARS)}` : ''
         this.peer.cancel(id, new DOMException(`The client cancelled the request${said}`, 'AbortError'))
         return
       }
@@ -254,10 +258,20 @@ class Opening implements Dialect {
   }
 }
 
-/** @param limit names the limit in the data of the error */
-function refuseLarge(member: string, value: unknown, limit: string, max: number): void {
-  const bytes = encoder.encode(JSON.stringify(value)).length
-  if (bytes <= max) return
-  const message = `params.${member} has ${bytes} bytes as JSON; at most ${max} are accepted`
+/** @param limit begins the names of the limits in the data of the error */
+function refuseLarge(member: string, value: unknown, limit: string, max: { bytes: number; values: number }): void {
+  const json = JSON.stringify(value)
+  const tally = { values: 0 }
+  scan(json, UNBOUNDED, 0, json.length, tally)
+  refuseMore(`params.${member}`, 'bytes as JSON', encoder.encode(json).length, `${limit}Bytes`, max.bytes)
+  refuseMore(`params.${member}`, 'values', tally.values, `${limit}Values`, max.values)
+}
+
+function refuseMore(what: string, unit: string, count: number, limit: string, max: number): void {
+  if (count <= max) return
+  const message = `${what} has ${count} ${unit}; at most ${max} are accepted (${limit})`
   throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
 }
+
+/** The message was checked when it came. */
+const UNBOUNDED: ScanBounds = { maxDepth: Infinity, maxKeys: Infinity, maxValues: Infinity }

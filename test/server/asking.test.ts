@@ -482,6 +482,25 @@ describe('roots', () => {
     expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(2)
   })
 
+  test.each([
+    [16 * 1024, 1],
+    [16 * 1024 + 1, 2],
+  ])('roots of %i characters as JSON are requested %i times for two calls', async (length, times) => {
+    const raw = rawChannel(serverOf(async (ctx) => String((await ctx.roots())[0]?.uri.length)))
+    await raw.initialize('2025-11-25', { roots: { listChanged: true } })
+    const uriLength = length - JSON.stringify({ roots: [{ uri: '' }] }).length
+    const result = { roots: [{ uri: 'file:///'.padEnd(uriLength, 'x') }] }
+    for (const id of [1, 2]) {
+      raw.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'run' } })
+      await settle()
+      const question = raw.out.at(-1)
+      if (question?.method === 'roots/list') raw.send({ jsonrpc: '2.0', id: question.id, result })
+      const answer = await raw.until((message) => message.id === id && message.method === undefined)
+      expect(answer.result.content).toEqual([{ type: 'text', text: String(uriLength) }])
+    }
+    expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(times)
+  })
+
   test('an answer from before a change of the roots is not remembered', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
     await raw.initialize('2025-11-25', { roots: { listChanged: true } })

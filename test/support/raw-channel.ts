@@ -2,6 +2,7 @@
 
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
 import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
+import type { Access } from '../../src/protocol/interfaces/access.ts'
 import type { Channel, Service } from '../../src/server/index.ts'
 
 // What was written may be anything; a test says what it expects of it.
@@ -21,6 +22,8 @@ export interface RawChannel {
   /** Opens a session in the named revision. */
   initialize(revision: string, capabilities?: unknown): Promise<Message>
   dropped: number
+  /** The access of whoever sends the next messages. */
+  sender: Access
 }
 
 export function rawChannel(service: Service, options: { principal?: string; beginsAnew?: boolean; isPrivate?: true } = {}): RawChannel {
@@ -37,12 +40,15 @@ export function rawChannel(service: Service, options: { principal?: string; begi
     }
   }
   const outlet: Outlet = { push: take, answer: take, drop: () => raw.dropped++ }
+  const outletOf = (sender: Access): Outlet => (sender === undefined ? outlet : { ...outlet, sender })
   const channel = service.open({ outlet, ...options })
   const raw: RawChannel = {
     channel,
     out,
     dropped: 0,
-    send: (message) => channel.receive(read(typeof message === 'string' ? message : JSON.stringify(message), DEFAULT_READ_BOUNDS), outlet),
+    sender: undefined,
+    send: (message) =>
+      channel.receive(read(typeof message === 'string' ? message : JSON.stringify(message), DEFAULT_READ_BOUNDS), outletOf(raw.sender)),
     ask: (method, params, id = nextId++) => {
       const answer = raw.until((message) => message.id === id && message.method === undefined)
       raw.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) })

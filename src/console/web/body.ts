@@ -1,6 +1,7 @@
 /** Reads the body of a request as JSON, within a limit. */
 
 import type { IncomingMessage } from 'node:http'
+import { GatheredBytes } from '../../base/gathered-bytes.ts'
 import { ApiError, invalid } from '../errors.ts'
 
 /** Without a body: an empty object. @throws ApiError 400, 413, 415 */
@@ -11,14 +12,12 @@ export async function readJson(request: IncomingMessage, maxBodyBytes: number): 
   if (!/^application\/json\s*(?:;|$)/i.test(type ?? ''))
     throw new ApiError(415, 'ERR_MEDIA_TYPE', `Expected the header Content-Type: application/json, got ${JSON.stringify(type ?? '')}`)
   if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes)
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const bytes = new GatheredBytes()
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
-    chunks.push(chunk)
+    if (bytes.size + chunk.length > maxBodyBytes) throw tooLarge(maxBodyBytes)
+    bytes.add(chunk)
   }
-  const text = Buffer.concat(chunks).toString('utf8')
+  const text = Buffer.from(bytes.all).toString('utf8')
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Collects the body of a response, up to `maxBodyBytes`. */
 
+import { GatheredBytes } from '../../base/gathered-bytes.ts'
 import { limitFault } from './errors.ts'
 import type { HttpClientLimits } from './options.ts'
 
@@ -9,8 +10,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export class BodyText {
   readonly #server: string
   readonly #limits: HttpClientLimits
-  readonly #chunks: Uint8Array[] = []
-  #size = 0
+  readonly #bytes = new GatheredBytes()
 
   constructor(server: string, limits: HttpClientLimits) {
     this.#server = server
@@ -24,29 +24,17 @@ export class BodyText {
 
   /** Throws ERR_LIMIT when the body becomes too long. */
   push(chunk: Uint8Array): void {
-    this.#size += chunk.length
-    if (this.#size > this.#limits.maxBodyBytes) throw this.#tooLong()
-    this.#chunks.push(chunk)
+    if (this.#bytes.size + chunk.length > this.#limits.maxBodyBytes) throw this.#tooLong()
+    this.#bytes.add(chunk)
   }
 
   /** The text; undefined when it is not UTF-8. */
   text(): string | undefined {
-    const [first] = this.#chunks
     try {
-      return decoder.decode(first && this.#chunks.length === 1 ? first : this.#joined())
+      return decoder.decode(this.#bytes.all)
     } catch {
       return undefined
     }
-  }
-
-  #joined(): Uint8Array {
-    const whole = new Uint8Array(this.#size)
-    let at = 0
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, at)
-      at += chunk.length
-    }
-    return whole
   }
 
   #tooLong(): Error {

@@ -1,5 +1,7 @@
 /** Parses the text of an event stream as the HTML standard defines it: lines of fields, and an event at each empty line. */
 
+import { GatheredText } from '../../base/gathered-text.ts'
+
 export interface EventParserOptions {
   /** Maximum number of characters of one value, or of the data of one event. */
   maxLength: number
@@ -18,16 +20,15 @@ const FIELD_LENGTH = 'event: '.length
 export class EventParser {
   readonly #options: EventParserOptions
   readonly #maxLine: number
-  /** The pieces of a line whose end has not come yet. They are joined once. */
-  #pieces: string[] = []
-  #piecesLength = 0
+  /** A line whose end has not come yet. */
+  readonly #begun = new GatheredText()
   #isFirst = true
   /** The last chunk ended with CR, so an LF at the start of the next one belongs to it. */
   #hadCr = false
   #isOver = false
   #name = ''
-  #data: string[] = []
-  #dataLength = 0
+  readonly #data = new GatheredText()
+  #hasData = false
   #id: string | undefined
 
   constructor(options: EventParserOptions) {
@@ -66,23 +67,20 @@ export class EventParser {
   /** Stops parsing. */
   stop(): void {
     this.#isOver = true
-    this.#pieces = []
-    this.#data = []
+    this.#begun.clear()
+    this.#data.clear()
   }
 
   #keep(piece: string): void {
-    this.#piecesLength += piece.length
-    if (this.#piecesLength > this.#maxLine) return this.#tooLong()
-    this.#pieces.push(piece)
+    this.#begun.add(piece)
+    if (this.#begun.length > this.#maxLine) this.#tooLong()
   }
 
   #line(end: string): void {
     let line = end
-    if (this.#pieces.length > 0) {
-      this.#pieces.push(end)
-      line = this.#pieces.join('')
-      this.#pieces = []
-      this.#piecesLength = 0
+    if (this.#begun.length > 0) {
+      this.#begun.add(end)
+      line = this.#begun.take()
     }
     if (line.length > this.#maxLine) return this.#tooLong()
     if (line === '') return this.#dispatch()
@@ -96,10 +94,10 @@ export class EventParser {
   #field(field: string, value: string): void {
     switch (field) {
       case 'data':
-        this.#dataLength += value.length + 1
-        // The lines are joined with line ends, one fewer than there are lines.
-        if (this.#dataLength > this.#options.maxLength + 1) return this.#tooLong()
-        this.#data.push(value)
+        if (this.#hasData) this.#data.add('\n')
+        this.#hasData = true
+        this.#data.add(value)
+        if (this.#data.length > this.#options.maxLength) this.#tooLong()
         return
       case 'event':
         this.#name = value
@@ -116,15 +114,12 @@ export class EventParser {
   #dispatch(): void {
     const id = this.#id
     const name = this.#name
-    const lines = this.#data
+    const data = this.#hasData ? this.#data.take() : undefined
     this.#id = undefined
     this.#name = ''
-    if (lines.length > 0) {
-      this.#data = []
-      this.#dataLength = 0
-    }
+    this.#hasData = false
     if (id !== undefined) this.#options.onId(id)
-    if (lines.length > 0 && !this.#isOver) this.#options.onEvent(name === '' ? 'message' : name, lines.join('\n'))
+    if (data !== undefined && !this.#isOver) this.#options.onEvent(name === '' ? 'message' : name, data)
   }
 
   #tooLong(): void {

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
+import { GatheredBytes } from '../../base/gathered-bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { retryAfterIn, statusName, wordsIn } from './classify-refusal.ts'
 import type { ConnectionPool, Permission } from './connection-pool.ts'
@@ -32,11 +33,12 @@ const PLAIN_ENCODINGS = new Set(['', 'identity'])
 
 /** The body of a refusal, kept until it is decided whether the request is sent again. */
 interface HeldBody {
-  chunks: Uint8Array[]
-  size: number
+  readonly bytes: GatheredBytes
   isEnded: boolean
-  onEnd?: (chunks: readonly Uint8Array[]) => void
+  onEnd?: (body: Uint8Array) => void
 }
+
+const nothingHeld = (): HeldBody => ({ bytes: new GatheredBytes(), isEnded: false })
 
 const namesIn = (headers: readonly string[]): string[] => headers.filter((_, at) => at % 2 === 0)
 
@@ -113,8 +115,8 @@ export class HttpSending implements Sending, AttemptHandler {
   onResponseData(controller: AttemptControl, chunk: Uint8Array): void {
     if (this.#isStale(controller)) return
     if (this.#held) {
-      this.#held.size += chunk.length
-      if (this.#held.size <= MAX_HELD_BYTES) this.#held.chunks.push(chunk)
+      const { bytes } = this.#held
+      bytes.add(chunk.subarray(0, MAX_HELD_BYTES - bytes.size))
       return
     }
     this.#handler.onData(chunk)
@@ -129,7 +131,7 @@ export class HttpSending implements Sending, AttemptHandler {
     if (this.#isStale(controller)) return
     if (!this.#held) return this.#finish()
     this.#held.isEnded = true
-    this.#held.onEnd?.(this.#held.chunks)
+    this.#held.onEnd?.(this.#held.bytes.all)
   }
 
   onResponseError(controller: AttemptControl, error: Error): void {
@@ -184,7 +186,7 @@ export class HttpSending implements Sending, AttemptHandler {
   }
 
   #askForPermission(permission: Permission, status: number, headers: IncomingHttpHeaders): void {
-    const held: HeldBody = { chunks: [], size: 0, isEnded: false }
+    const held = nothingHeld()
     this.#held = held
     this.#isPermitted(permission, status, headers).then(
       (isGranted) => {
@@ -207,11 +209,11 @@ export class HttpSending implements Sending, AttemptHandler {
   }
 
   /** The refusal is final: the caller gets it like any other response. */
-  #deliver({ chunks, isEnded }: HeldBody, status: number, headers: IncomingHttpHeaders): void {
+  #deliver({ bytes, isEnded }: HeldBody, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver) return
     this.#held = undefined
     this.#handler.onHead(status, headers)
-    for (const chunk of chunks) this.#handler.onData(chunk)
+    this.#handler.onData(bytes.all)
     if (isEnded && !this.#isOver) this.#finish()
   }
 
@@ -225,19 +227,18 @@ export class HttpSending implements Sending, AttemptHandler {
     return Math.max(waitMs, MIN_BUSY_WAIT_MS) * (1 + Math.random() / 4)
   }
 
-  #tellBusy(waitMs: number, status: number, chunks: readonly Uint8Array[]): void {
+  #tellBusy(waitMs: number, status: number, body: Uint8Array): void {
     const { server } = this.#connections
-    const decoder = new TextDecoder()
-    const words = wordsIn(chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join(''))
+    const words = wordsIn(new TextDecoder().decode(body))
     this.#connections.tellBusy(`${server} answered ${statusName(status)}${words}. Trying again in ${Math.ceil(waitMs / 1000)} s`)
   }
 
   /** The server was busy and did not process the request. It keeps its place in the lane: the server wants fewer requests, not more. */
   #sendLater(waitMs: number, status: number): void {
-    const held: HeldBody = { chunks: [], size: 0, isEnded: false }
+    const held = nothingHeld()
     this.#held = held
     // One short wait is usual.
-    if (this.#busyRetries === 1) held.onEnd = (chunks) => this.#tellBusy(waitMs, status, chunks)
+    if (this.#busyRetries === 1) held.onEnd = (body) => this.#tellBusy(waitMs, status, body)
     const over = performance.now() + waitMs
     const wait = (): void => {
       const leftMs = over - performance.now()

@@ -15,6 +15,8 @@ export function bodyRefusal(fault: BodyFault, { maxBodyBytes, minBodyRate, bodyG
       return refuse(400, 'The connection closed before the body was complete')
     case 'not-utf8':
       return refuse(400, 'The message is not UTF-8', { code: PARSE_ERROR })
+    case 'unreadable':
+      return refuse(500, 'The body of the Request cannot be read: it was read before, or it has chunks that are neither bytes nor text')
     default:
       return refuse(413, `The message is longer than ${maxBodyBytes} bytes (limits.maxBodyBytes)`, { headers, limit: 'maxBodyBytes' })
   }

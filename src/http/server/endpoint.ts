@@ -1,6 +1,5 @@
 /** The MCP endpoint: checks a request, authenticates its caller, reads the message, and passes it to the part that answers it. */
 
-import { callObserver } from '../../base/call-observer.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { reportError } from '../../base/report-error.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
@@ -26,10 +25,11 @@ import { KeptBytes } from './limits/kept-bytes.ts'
 import type { SharedLimits } from './limits/shared-limits.ts'
 import type { HealthCheck } from './operations/health.ts'
 import type { Operations } from './operations/operations.ts'
-import { type AuthenticatedCaller, countProxies, type HttpOptions, httpLimits, type Refused } from './options.ts'
+import { type AuthenticatedCaller, countProxies, type HttpOptions, httpLimits } from './options.ts'
 import { about, DRAINING, DRAINING_REPLICA, INTERNAL, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { reportRefusal } from './report-refusal.ts'
 import { RequestPaths } from './request-path.ts'
-import type { BodyFault, HttpReply, HttpRequestView } from './runtime/request-reply.ts'
+import type { BodyFault, HttpReply, HttpRequestView, RequestOfReply } from './runtime/request-reply.ts'
 import type { SessionEndpoint } from './session/session-endpoint.ts'
 import { SessionRequests } from './session/session-requests.ts'
 import type { SharedSessions } from './shared/shared-sessions.ts'
@@ -75,10 +75,9 @@ export class Endpoint {
     this.#inFlight = new InFlight(limits)
     const prove = options.auth ? options.auth.authenticate.bind(options.auth) : options.authenticate
     this.#authentication = prove && new Authentication(prove, limits.failedLogins, now)
-    this.#open = new OpenStreams(limits, clock, (limit) => {
-      this.#operations?.refused({ status: 0, limit })
-      this.#report({ status: 0, reason: 'A client that did not read was disconnected', limit })
-    })
+    this.#open = new OpenStreams(limits, clock, (reply, limit) =>
+      this.#noteRefusal(reply, refuse(0, 'A client that did not read was disconnected', { limit })),
+    )
     this.#usages = new UsageByCaller(this.#open)
     this.#kept = new KeptBytes(limits.maxKeptBytes, this.#usages)
     this.#proxies = countProxies(options.trustProxy)
@@ -426,16 +425,7 @@ export class Endpoint {
     const { status, headers } = refusal
     const json = refusalJson(refused ? about(refusal, refusal.id ?? idOf(refused)) : refusal)
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, json)
-    this.#tell(reply, refusal)
-  }
-
-  #tell(reply: HttpReply, refusal: Refusal): void {
-    const { status, message, kind, limit } = refusal
-    this.#operations?.refused(refusal)
-    if (!this.#options.onRefused) return
-    const { request, principal } = reply
-    const what = request && { httpMethod: request.method.slice(0, MAX_METHOD), path: this.#paths.pathOf(request.url).slice(0, MAX_PATH) }
-    this.#report({ status, reason: message, kind, ...what, limit, principal, address: request?.remoteAddress })
+    this.#noteRefusal(reply, refusal)
   }
 
   /** Refuses a request to a path where nothing is served. A person may have typed it, so the answer is plain text. */
@@ -445,18 +435,14 @@ export class Endpoint {
     const message = `The endpoint is ${endpointPath}`
     const refusal = this.isReady ? refuse(404, message, { kind: 'unknown_path' }) : refuse(503, message, { kind: 'shutting_down' })
     reply.send(refusal.status, { 'content-type': 'text/plain' }, `${message}\n`)
-    this.#tell(reply, refusal)
+    this.#noteRefusal(reply, refusal)
   }
 
-  /** A logger that throws must not let any request bring the process down. */
-  #report(what: Refused): void {
-    callObserver('onRefused', () => this.#options.onRefused?.(what))
+  #noteRefusal(reply: RequestOfReply, refusal: Refusal): void {
+    this.#operations?.refused(refusal)
+    reportRefusal(this.#options, reply, refusal)
   }
 }
-
-/** What a client chooses is cut, because refusals are logged. */
-const MAX_METHOD = 20
-const MAX_PATH = 200
 
 /** A caller without `auth` has no access to anything that needs a scope. */
 const accessOf = (caller: AuthenticatedCaller | undefined): Access => caller?.auth ?? null

@@ -81,7 +81,9 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
     : createHttpServer(serverOptions, onRequest)
   // A client may close its side of the connection and still wait for the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.maxConnections = settings.maxConnections
+  // A connection that Node refuses in a worker is handed to the next worker, and so on without end if none has room.
+  if (cluster.isWorker) limitInWorker(server, settings.maxConnections)
+  else server.maxConnections = settings.maxConnections
   if (settings.maxConnectionsPerAddress !== false) limitPerAddress(server, settings.maxConnectionsPerAddress)
   await start(server, settings.port ?? 0, settings.host)
   const address = server.address() as AddressInfo
@@ -123,6 +125,16 @@ function isServed(url: string, path: string, hasLegacy: boolean): boolean {
   if (asked === path || asked === `${path}/`) return true
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
   return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
+}
+
+function limitInWorker(server: HttpServer, max: number): void {
+  let count = 0
+  server.on('connection', (socket: Socket) => {
+    if (count >= max) return socket.destroy()
+    count++
+    socket.once('close', () => count--)
+    return undefined
+  })
 }
 
 function limitPerAddress(server: HttpServer, max: number): void {

@@ -159,15 +159,15 @@ export interface Refused {
   reason: string
   /** The short name of the reason, as in the metric `portico_refusals_total`, where the status does not say enough: `store_down`. */
   kind?: string | undefined
-  /** The method of the HTTP request. Undefined for a stream that was cut. */
+  /** The method of the HTTP request. */
   httpMethod?: string | undefined
-  /** The path of the HTTP request, without its query; at most 200 characters. Undefined for a stream that was cut. */
+  /** The path of the HTTP request, without its query; at most 200 characters. */
   path?: string | undefined
   /** The limit that was reached, such as `maxSessions`. */
   limit?: string | undefined
   /** The verified caller. Undefined without authentication, and if that failed. */
   principal?: string | undefined
-  /** The address of the client. Undefined if the runtime has none, and for a stream that was cut. */
+  /** The address of the client. Undefined if the runtime has none. */
   address?: string | undefined
 }
 

@@ -91,6 +91,8 @@ function answerRequest(message: RequestMessage, post: HttpPost, options: Statele
   const full = isListen ? enterListen(usage, options) : inFlight.enter(usage, post.body)
   if (full) return full
   new StatelessAnswer(principal, usage, post.body, isListen, options).start(message, post, revision.version)
+  // The message stays in memory as long as the subscription, which is no request in progress otherwise.
+  if (isListen) post.body.isInFlight = true
   return undefined
 }
 
@@ -158,8 +160,10 @@ class StatelessAnswer implements ReplyOwner {
   onOver(): void {
     const { inFlight } = this.#options
     this.#isOver = true
-    if (this.#isListen) inFlight.leaveListen(this.#usage)
-    else inFlight.leave(this.#usage, this.#isAbandoned ? undefined : this.#body)
+    const body = this.#isAbandoned ? undefined : this.#body
+    if (!this.#isListen) return inFlight.leave(this.#usage, body)
+    inFlight.leaveListen(this.#usage)
+    body?.release()
   }
 
   readonly #onGone = (): void => {

@@ -69,7 +69,7 @@ export interface HttpAuth {
 }
 
 /** Whether a caller has these scopes. True without authorization. */
-export const permits = (access: Access, needed: readonly string[] | undefined): boolean =>
+export const permits = (access: Pick<TokenClaims, 'scopes'> | null | undefined, needed: readonly string[] | undefined): boolean =>
   needed === undefined || needed.length === 0 || access === undefined || needed.every((scope) => access?.scopes.includes(scope))
 
 /** Throws ERR_SCOPE if the caller lacks one of these scopes. */

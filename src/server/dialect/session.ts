@@ -7,7 +7,7 @@ import type { Id, Params } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
-import { type Access, demand, permits } from '../../protocol/interfaces/access.ts'
+import { type Access, demand, permits, type TokenClaims } from '../../protocol/interfaces/access.ts'
 import type { Change } from '../../protocol/interfaces/replaceable-services.ts'
 import type { SessionState, SharedSession } from '../../protocol/interfaces/service.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
@@ -41,14 +41,20 @@ export interface SessionOptions {
   client: Implementation | undefined
 }
 
+/** Whoever subscribed, as far as change notices need it. */
+type Subscriber = Pick<TokenClaims, 'scopes'> | null | undefined
+
+/** Longer answers to roots/list are not kept: the client is asked each time. */
+const MAX_KEPT_ROOTS_CHARS = 16 * 1024
+
 type Sendable = Pick<Question, 'request' | 'elicitationId' | 'until'>
 
 export class Session implements Dialect {
   readonly revision: Revision
   readonly #options: SessionOptions
   readonly #caller: Omit<Caller, 'auth'>
-  /** Subscribed URIs, each with the scopes of its subscriber. */
-  #subscriptions: Map<string, Access> | undefined
+  /** Subscribed URIs, each with the scopes of its subscriber. Not with its claims: each request may bring a large token of its own. */
+  #subscriptions: Map<string, Subscriber> | undefined
   /** The total length of the subscribed URIs. */
   #subscribedLength = 0
   /** Where they are counted: requests of one session may come from several addresses. */
@@ -58,8 +64,8 @@ export class Session implements Dialect {
   #onReady: { resolve: () => void; reject: (error: McpError) => void }[] | undefined
   #isReady = false
   #logLevel: LogLevel
-  /** The last answer to roots/list, if the client sends change notices. */
-  #roots: Params | undefined
+  /** The last answer to roots/list as JSON, if the client sends change notices. Text takes less memory than many small values. */
+  #roots: string | undefined
   /** The number of change notices for roots. An answer to an older request is not kept. */
   #rootsChanges = 0
   #scopes: readonly string[] | undefined
@@ -140,8 +146,8 @@ export class Session implements Dialect {
   onAccess(access: Access): void {
     if (!access) return
     const before = this.#scopes
+    if (areEqual(before, access.scopes)) return
     this.#scopes = access.scopes
-    if (before?.length === access.scopes.length && before.every((scope, i) => scope === access.scopes[i])) return
     // The other replicas compare with these from now on. Their next request tells the client if this fails.
     void this.#options.shared
       ?.change((state) => {
@@ -199,7 +205,7 @@ export class Session implements Dialect {
     if (!serverState.resources.find(uri)) throw notFound(uri)
     demand(access, serverState.resources.scopesOf(uri))
     if (shared) return this.#subscribeShared(uri, access)
-    const subscriptions = this.#subscriptions ?? new Map<string, Access>()
+    const subscriptions = this.#subscriptions ?? new Map<string, Subscriber>()
     this.#subscriptions = subscriptions
     if (subscriptions.size >= serverState.limits.maxSubscriptions && !subscriptions.has(uri))
       throw tooMany(serverState.limits.maxSubscriptions)
@@ -210,7 +216,8 @@ export class Session implements Dialect {
       this.#counted += serverState.subscriptionCounts.take(this.#countedFor, [uri])
       this.#subscribedLength += uri.length
     }
-    subscriptions.set(uri, access)
+    // Equal scopes are kept once. Those of the session may be of a newer request.
+    subscriptions.set(uri, access && { scopes: areEqual(this.#scopes, access.scopes) ? this.#scopes : access.scopes })
     return {}
   }
 
@@ -289,11 +296,13 @@ export class Session implements Dialect {
     if (question.request.method !== 'roots/list') return this.#request(question, call)
     // The answer is kept only if the client sends change notices.
     if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
-    if (this.#roots) return this.#roots
+    if (this.#roots !== undefined) return JSON.parse(this.#roots) as Params
     // Each call asks separately, because a question belongs to the stream of its call.
     const changes = this.#rootsChanges
     const answer = await this.#request(question, call)
-    if (changes === this.#rootsChanges) this.#roots = answer
+    if (changes !== this.#rootsChanges) return answer
+    const json = JSON.stringify(answer)
+    this.#roots = json.length <= MAX_KEPT_ROOTS_CHARS ? json : undefined
     return answer
   }
 
@@ -340,6 +349,9 @@ export class Session implements Dialect {
     return { ...request.params, elicitationId }
   }
 }
+
+const areEqual = (kept: readonly string[] | undefined, scopes: readonly string[]): kept is readonly string[] =>
+  kept?.length === scopes.length && kept.every((scope, i) => scope === scopes[i])
 
 /** Older revisions have no code for pages, so the URL is in the text of the result. */
 export function pagesAsText(call: IncomingCall, error: UrlElicitationRequired): Promise<Params> {

@@ -93,7 +93,8 @@ describe('the fetch handler', () => {
     const response = await send(callTool('talk', {}, WATCHED))
     expect(handler.counts.streams).toBe(1)
     await until(() => state.aborted)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit })
+    const where = { httpMethod: 'POST', path: '/mcp' }
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit, ...where })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
     expect(state.said).toBeLessThan(400)
     await expect(response.text()).rejects.toThrow('The stream was closed by the server')
@@ -188,6 +189,37 @@ describe('the fetch handler', () => {
     expect([slow.status, ((await slow.json()) as Message).error.message]).toEqual([408, expect.stringContaining('limits.minBodyRate')])
     const never = await send(callTool('hi'), { body: new ReadableStream(), duplex: 'half' } as RequestInit)
     expect(never.status).toBe(408)
+  })
+
+  test('a body of text is read like one of bytes, and counted', async () => {
+    const { handler, send } = handling(testServer())
+    const text = JSON.stringify(modern({ ...callTool('hi'), id: 'größer' }).body)
+    const chunks = [text.slice(0, 50), text.slice(50)]
+    let seen = 0
+    const body = new ReadableStream({
+      pull: (controller) => {
+        seen = handler.counts.bodyBytes
+        const chunk = chunks.shift()
+        if (chunk === undefined) controller.close()
+        else controller.enqueue(chunk)
+      },
+    })
+    const answer = await send(callTool('hi'), { body, duplex: 'half' } as RequestInit)
+    expect([answer.status, seen, handler.counts.bodyBytes]).toEqual([200, Buffer.byteLength(text), 0])
+  })
+
+  test('a body that the program cannot give as bytes is answered 500, and nothing is counted', async () => {
+    const { handler, send } = handling(testServer())
+    const chunks = new ReadableStream({ start: (controller) => controller.enqueue({ length: 1 }) })
+    const strange = await send(callTool('hi'), { body: chunks, duplex: 'half' } as RequestInit)
+    const { headers, body } = modern(callTool('hi'), { 'content-type': 'application/json' })
+    const used = new Request(URL_HERE, { method: 'POST', headers: headers as Record<string, string>, body: JSON.stringify(body) })
+    await used.text()
+    for (const answer of [strange, await handler.fetch(used)]) {
+      const message = 'The body of the Request cannot be read: it was read before, or it has chunks that are neither bytes nor text'
+      expect([answer.status, ((await answer.json()) as Message).error.message]).toEqual([500, message])
+    }
+    expect([handler.counts.bodyBytes, (await send(callTool('hi'))).status]).toEqual([0, 200])
   })
 
   test('the fetch handler detects a byte order mark and invalid UTF-8', async () => {

@@ -466,6 +466,22 @@ describe('messages in hand', () => {
     expect(handler.counts.bodyBytes).toBe(0)
   })
 
+  test('the message of an open subscription counts until it ends', async () => {
+    const { url, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
+    const listening = modern({ ...LISTEN, params: { ...LISTEN.params, x: 'x'.repeat(15_000) } })
+    const stream = await httpStream(url, listening)
+    await stream.message()
+    expect(handler.counts.bodyBytes).toBeGreaterThan(15_000)
+    expectFull(await http(url, listening), 503, 'maxBodyBytesInHand', 20_000)
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+    stream.destroy()
+    await until(() => handler.counts.bodyBytes === 0)
+    const ended = await httpStream(url, listening)
+    await ended.message()
+    await handler.drain()
+    expect([await ended.ended, handler.counts.bodyBytes]).toEqual(['end', 0])
+  })
+
   test('messages count while they arrive, and until an abandoned handler ends', async () => {
     const { url, port, go, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
     const head = 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 30000\r\n\r\n'

@@ -126,6 +126,22 @@ describe('a body', () => {
     expect(await body).toEqual([outcome])
   })
 
+  test.each(['utf8', 'latin1', 'utf16le', 'hex', 'base64'] as const)('a body that middleware made %s text of is read', async (encoding) => {
+    const { visit, request, socket } = await visited(CHUNKED)
+    request.setEncoding(encoding)
+    const grown: number[] = []
+    const body = new Promise((resolve) => {
+      const grow = (bytes: number): boolean => grown.push(bytes) > 0
+      visit.body(BOUNDS, { grow }, (text, fault) => resolve([text, fault]))
+    })
+    const bytes = Buffer.from('größer 😀!')
+    socket.write(Buffer.concat([Buffer.from('7\r\n'), bytes.subarray(0, 7), Buffer.from('\r\n')]))
+    await once(request, 'data')
+    socket.write(Buffer.concat([Buffer.from('7\r\n'), bytes.subarray(7), Buffer.from('\r\n0\r\n\r\n')]))
+    expect(await body).toEqual(['größer 😀!', undefined])
+    expect(grown.reduce((sum, each) => sum + each)).toBe(bytes.length)
+  })
+
   test('a complete body leaves no timer behind', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())

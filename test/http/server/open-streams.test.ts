@@ -30,7 +30,7 @@ describe('a quiet stream', () => {
     await clock.advance(5_999)
     expect(sink.isDestroyed).toBe(false)
     await clock.advance(1)
-    expect([onCut.mock.calls, sink.isDestroyed]).toEqual([[['stallMs']], true])
+    expect([onCut.mock.calls, sink.isDestroyed]).toEqual([[[sink.reply, 'stallMs']], true])
   })
 
   test('a quiet stream whose reader reads a little now and then is not cut off', async () => {
@@ -166,7 +166,11 @@ describe('a reader that falls behind', () => {
     open.add({ sink, usage, onTooOld: undefined })
     sink.pending = pending
     const wait = open.write(sink, 'x')
-    expect([sink.isDestroyed, onCut.mock.calls, sink.written.length]).toEqual([isCut, isCut ? [['hardBufferBytes']] : [], isCut ? 0 : 1])
+    expect([sink.isDestroyed, onCut.mock.calls, sink.written.length]).toEqual([
+      isCut,
+      isCut ? [[sink.reply, 'hardBufferBytes']] : [],
+      isCut ? 0 : 1,
+    ])
     expect([open.size, wait === undefined]).toEqual([isCut ? 0 : 1, isCut])
   })
 

@@ -292,6 +292,18 @@ describe('metrics', () => {
     expect(metricOf(text, 'portico_requests_total', { method: 'other', tool: '', outcome: 'error' })).toBe(200)
   })
 
+  it('needs the token with fetch, also for paths whose dots the runtime has removed', async () => {
+    for (const [metrics, status] of [
+      [true, 200],
+      [{ token: 's3cret-of-the-scraper' }, 401],
+    ] as const) {
+      const handler = httpHandler(testServer(), { metrics })
+      for (const path of ['/mcp/../metrics', '/mcp/%2e%2e/metrics'])
+        expect((await handler.fetch(new Request(`http://localhost${path}`))).status).toBe(status)
+      await handler.close()
+    }
+  })
+
   it('needs the token if one is set', async () => {
     const { url } = await serve(testServer(), { metrics: { token: 's3cret-of-the-scraper' } })
     const at = new URL('/metrics', url).href

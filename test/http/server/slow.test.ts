@@ -8,6 +8,7 @@ import { fakeClock } from '../../../src/testing/index.ts'
 import { httpStream, rawHttp } from '../../support/http-requests.ts'
 import {
   askModern,
+  byHeader,
   bystander,
   callTool,
   gate,
@@ -180,15 +181,19 @@ describe('readers that do not read', () => {
   test('a writer waits beyond softBufferBytes, and the reader is cut off after stallMs', async () => {
     const { server, state } = flooding(true)
     const onRefused = vi.fn()
-    const { port, handler } = await serve(server, { limits: { stallMs: 400, softBufferBytes: 64 * 1024 }, onRefused })
+    const limits = { stallMs: 400, softBufferBytes: 64 * 1024 }
+    const { port, handler } = await serve(server, { limits, onRefused, authenticate: byHeader })
     const startedAt = performance.now()
-    deafCall(port, 'flood')
+    const { headers, body } = modern(callTool('flood', {}, WATCHED), { 'x-user': 'ci' })
+    deaf(port, JSON.stringify(body), headers as Record<string, string>)
     await until(() => state.aborted === 1)
     expect(state.written).toBeGreaterThan(0)
     // It stood still: what the kernel takes, and little more.
     expect(state.written).toBeLessThan(16 * MIB)
     expect(performance.now() - startedAt).toBeLessThan(10_000)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' })
+    const reason = 'A client that did not read was disconnected'
+    const whose = { principal: 'ci', address: '127.0.0.1', httpMethod: 'POST', path: '/mcp' }
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason, limit: 'stallMs', ...whose })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 
@@ -198,7 +203,7 @@ describe('readers that do not read', () => {
     const { port, handler } = await serve(server, { limits: { hardBufferBytes: 256 * 1024 }, onRefused })
     deafCall(port, 'flood')
     await until(() => state.aborted === 1)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'hardBufferBytes' })
+    expect(onRefused).toHaveBeenCalledWith(expect.objectContaining({ status: 0, limit: 'hardBufferBytes', address: '127.0.0.1' }))
     expect(state.written).toBeLessThan(32 * MIB)
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })

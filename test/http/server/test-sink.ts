@@ -6,6 +6,7 @@ import { type FakeClock, fakeClock } from '../../../src/testing/index.ts'
 
 /** A reader that takes what a test says it takes. */
 export class TestSink implements EventSink {
+  readonly reply = { request: undefined, principal: undefined }
   pending = 0
   taken = 0
   onGone: (() => void) | undefined

@@ -1,6 +1,7 @@
 /** Reads the body of a request on Node, bounded in size and in how slowly it may come. */
 
 import type { IncomingMessage } from 'node:http'
+import { GatheredBytes } from '../../../base/gathered-bytes.ts'
 import type { BodyBounds, BodyFault, BodyRoom, OnBody } from './request-reply.ts'
 
 // Keeps a byte order mark, so that the JSON parser refuses it.
@@ -13,9 +14,7 @@ export class NodeBody {
   /** The size that the headers announce; NaN for none. */
   readonly #announced: number
   readonly #done: OnBody
-  #first: Buffer | undefined
-  #more: Buffer[] | undefined
-  #size = 0
+  readonly #bytes = new GatheredBytes()
   #checkedAt = 0
   #checkedSize = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -38,35 +37,34 @@ export class NodeBody {
 
   /** Drops the bytes of the body, because a stream may stay open for a long time. */
   forget(): void {
-    this.#first = undefined
-    this.#more = undefined
+    this.#bytes.clear()
     this.#request.off('data', this.#onData)
     this.#request.off('end', this.#onEnd)
   }
 
   /** Watches the pace of a body that has not begun. */
   watchIfAbsent(): void {
-    if (!this.#first && !this.#isOver) this.#watchPace()
+    if (this.#bytes.size === 0 && !this.#isOver) this.#watchPace()
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  readonly #onData = (given: Buffer | string): void => {
     if (this.#isOver) return
-    this.#size += chunk.length
-    if (this.#size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')
-    const isComplete = this.#size >= this.#announced
+    // Middleware may have set an encoding.
+    const chunk = typeof given === 'string' ? Buffer.from(given, this.#request.readableEncoding ?? 'utf8') : given
+    const before = this.#bytes.size
+    const size = before + chunk.length
+    if (size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')
+    const isComplete = size >= this.#announced
     // A body in one piece is counted when it is parsed, in the same turn.
-    if (!(isComplete && !this.#first) && !this.#room.grow(chunk.length)) return this.#settle(undefined, 'no-room')
-    if (!this.#first) this.#first = chunk
-    else if (this.#more) this.#more.push(chunk)
-    else this.#more = [this.#first, chunk]
+    if (!(isComplete && before === 0) && !this.#room.grow(chunk.length)) return this.#settle(undefined, 'no-room')
+    this.#bytes.add(chunk)
     // Nearly every body comes in one piece and needs no timer.
     if (this.#timer === undefined && !isComplete) this.#watchPace()
   }
 
   readonly #onEnd = (): void => {
     if (this.#isOver) return
-    const bytes = this.#more ? Buffer.concat(this.#more, this.#size) : this.#first
-    const text = bytes ? decodeUtf8(bytes) : ''
+    const text = decodeUtf8(this.#bytes.all)
     this.#settle(text, text === undefined ? 'not-utf8' : undefined)
   }
 
@@ -79,9 +77,10 @@ export class NodeBody {
   #checkPace(): void {
     const now = performance.now()
     const seconds = (now - this.#checkedAt) / 1000
-    if (this.#size - this.#checkedSize < seconds * this.#bounds.minBodyRate) return this.#settle(undefined, 'too-slow')
+    const { size } = this.#bytes
+    if (size - this.#checkedSize < seconds * this.#bounds.minBodyRate) return this.#settle(undefined, 'too-slow')
     this.#checkedAt = now
-    this.#checkedSize = this.#size
+    this.#checkedSize = size
     this.#timer = setTimeout(() => this.#checkPace(), this.#bounds.bodyGraceMs)
   }
 
@@ -97,9 +96,9 @@ export class NodeBody {
 const watchIfAbsent = (body: NodeBody): void => body.watchIfAbsent()
 
 /** Undefined for bytes that are not UTF-8. */
-function decodeUtf8(bytes: Buffer): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   // The native conversion is fastest for nearly every message. The decoder tells invalid bytes from a real U+FFFD.
-  const text = bytes.toString('utf8')
+  const text = (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)).toString('utf8')
   if (!text.includes('\ufffd')) return text
   try {
     return decoder.decode(bytes)

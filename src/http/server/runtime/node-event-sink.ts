@@ -2,11 +2,12 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { EventSink, Headers } from './request-reply.ts'
+import type { EventSink, Headers, RequestOfReply } from './request-reply.ts'
 
 /** Collects the writes of one turn of the event loop and sends them together. A stream that begins and ends in one turn becomes one response. */
 export class NodeEventSink implements EventSink {
   onGone: (() => void) | undefined
+  readonly reply: RequestOfReply
   readonly #response: ServerResponse
   readonly #headers: Headers
   readonly #stallMs: number
@@ -14,7 +15,8 @@ export class NodeEventSink implements EventSink {
   #isEnded = false
   #waiting: (() => void)[] | undefined
 
-  constructor(response: ServerResponse, headers: Headers, stallMs: number) {
+  constructor(reply: RequestOfReply, response: ServerResponse, headers: Headers, stallMs: number) {
+    this.reply = reply
     this.#response = response
     this.#headers = headers
     this.#stallMs = stallMs

@@ -193,10 +193,12 @@ export class NodeRequestReply implements HttpRequestView, HttpReply, ListNode<No
   }
 
   open(headers: Headers): EventSink {
-    const sink = new NodeEventSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
+    const sink = new NodeEventSink(this, this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
     this.#sink = sink
     this.onGone = () => sink.abandon()
-    this.#body?.forget()
+    if (this.#body) this.#body.forget()
+    // The body of a GET means nothing. Unread, it would stay in memory as long as the stream.
+    else this.#request.resume()
     return sink
   }
 

@@ -1,7 +1,7 @@
 /** The interface between a runtime (Node or web standards) and the endpoint: a request to read and a reply to write. */
 
-/** Why a body could not be read. */
-export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'gone'
+/** Why a body could not be read. Only the program itself can cause `unreadable`. */
+export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'unreadable' | 'gone'
 
 /** One HTTP request. */
 export interface HttpRequestView {
@@ -49,15 +49,18 @@ export interface BodyBounds {
 
 export type Headers = Readonly<Record<string, string>>
 
+/** The request that a response answers, and its verified caller, for the report of a refusal. */
+export interface RequestOfReply {
+  request: HttpRequestView | undefined
+  principal: string | undefined
+}
+
 /** The response to one HTTP request. */
-export interface HttpReply {
+export interface HttpReply extends RequestOfReply {
   /** Headers added to the response. */
   extraHeaders: Headers | undefined
   /** When a stream must end because the caller's credentials expire, on the clock of the endpoint. */
   endsAt: number | undefined
-  /** The request and its verified caller, for the report of a refusal. */
-  request: HttpRequestView | undefined
-  principal: string | undefined
   /** Sends the complete response. */
   send(status: number, headers: Headers, body?: string): void
   /** The same for a body in three parts, the middle one as bytes. Absent where that is not faster. */
@@ -71,6 +74,7 @@ export interface HttpReply {
 
 /** The open end of a stream of events. */
 export interface EventSink {
+  readonly reply: RequestOfReply
   write(text: string): void
   /** Bytes that the client has not read yet. */
   readonly pending: number

@@ -1,16 +1,8 @@
 /** Web-standard requests and responses, for every runtime that has them. */
 
 import { forwardedAddress } from '../limits/client-address.ts'
-import type {
-  BodyBounds,
-  BodyFault,
-  BodyRoom,
-  EventSink,
-  HttpReply,
-  HttpRequestView,
-  OnBody,
-  Headers as PlainHeaders,
-} from './request-reply.ts'
+import type { BodyBounds, BodyRoom, EventSink, HttpReply, HttpRequestView, OnBody, Headers as PlainHeaders } from './request-reply.ts'
+import { WebBody } from './web-body.ts'
 
 const encoder = new TextEncoder()
 
@@ -60,63 +52,10 @@ export class WebRequestView implements HttpRequestView {
   }
 
   body(bounds: BodyBounds, room: BodyRoom, done: OnBody): void {
-    readBody(this.#request, bounds, room).then(
-      (text) => done(text, undefined),
-      (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
-    )
-  }
-}
-
-const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-room']
-const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
-
-/** Rejects with a `BodyFault`. */
-async function readBody(request: Request, bounds: BodyBounds, room: BodyRoom): Promise<string> {
-  const reader = request.body?.getReader()
-  if (!reader) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const tooSlow = new Promise<never>((_resolve, reject) => {
-    let checkedAt = performance.now()
-    let checkedSize = 0
-    const checkPace = (): void => {
-      const now = performance.now()
-      if (size - checkedSize < ((now - checkedAt) / 1000) * bounds.minBodyRate) return reject('too-slow' satisfies BodyFault)
-      checkedAt = now
-      checkedSize = size
-      timer = setTimeout(checkPace, bounds.bodyGraceMs)
-    }
-    timer = setTimeout(checkPace, bounds.bodyGraceMs)
-  })
-  tooSlow.catch(() => {})
-  try {
-    for (;;) {
-      const { done, value } = await Promise.race([reader.read(), tooSlow])
-      if (done) break
-      size += value.byteLength
-      if (size > bounds.maxBodyBytes) throw 'too-large' satisfies BodyFault
-      if (!room.grow(value.byteLength)) throw 'no-room' satisfies BodyFault
-      chunks.push(value)
-    }
-  } catch (fault) {
-    reader.cancel().catch(() => {})
-    throw fault
-  } finally {
-    clearTimeout(timer)
-  }
-  return decode(chunks)
-}
-
-function decode(chunks: readonly Uint8Array[]): string {
-  // Keeps a byte order mark, so that the JSON parser refuses it.
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  try {
-    let text = ''
-    for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
-    return text + decoder.decode()
-  } catch {
-    throw 'not-utf8' satisfies BodyFault
+    const { body, bodyUsed } = this.#request
+    if (bodyUsed || body?.locked) return done(undefined, 'unreadable')
+    if (!body) return done('', undefined)
+    new WebBody(body.getReader(), bounds, room, done)
   }
 }
 
@@ -167,7 +106,7 @@ export class WebReply implements HttpReply {
 class WebEventSink implements EventSink {
   onGone: (() => void) | undefined
   readonly stream: ReadableStream<Uint8Array>
-  readonly #reply: WebReply
+  readonly reply: WebReply
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #taken = 0
   #queued = 0
@@ -176,7 +115,7 @@ class WebEventSink implements EventSink {
   readonly #waiting: (() => void)[] = []
 
   constructor(reply: WebReply) {
-    this.#reply = reply
+    this.reply = reply
     this.stream = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -203,7 +142,7 @@ class WebEventSink implements EventSink {
   }
 
   write(text: string): void {
-    if (this.#isOver || this.#reply.isGone) return
+    if (this.#isOver || this.reply.isGone) return
     const bytes = encoder.encode(text)
     this.#queued += bytes.byteLength
     this.#sizes.push(bytes.byteLength)

@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
-import type { EventSink } from '../runtime/request-reply.ts'
+import type { EventSink, RequestOfReply } from '../runtime/request-reply.ts'
 import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {
@@ -34,7 +34,7 @@ export const MAX_MISSED_PINGS = 2
 export class OpenStreams {
   readonly #limits: AllHttpLimits
   readonly #clock: Clock
-  readonly #onCut: (limit: string) => void
+  readonly #onCut: (reply: RequestOfReply, limit: string) => void
   readonly #streams = new Map<EventSink, Watched>()
   /** The number of standing streams, which belong to no request, and the listeners for its return to zero. */
   #standing = 0
@@ -49,7 +49,7 @@ export class OpenStreams {
   /** The time of the last tick. Precise enough here, and reading it costs nothing. */
   #now = 0
 
-  constructor(limits: AllHttpLimits, clock: Clock, onCut: (limit: string) => void) {
+  constructor(limits: AllHttpLimits, clock: Clock, onCut: (reply: RequestOfReply, limit: string) => void) {
     this.#limits = limits
     this.#clock = clock
     this.#onCut = onCut
@@ -135,7 +135,7 @@ export class OpenStreams {
   }
 
   #cut(sink: EventSink, limit: string): void {
-    this.#onCut(limit)
+    this.#onCut(sink.reply, limit)
     sink.destroy()
   }
 

@@ -16,6 +16,7 @@ import type { Listening, ListenOptions } from '../listen-options.ts'
 import { type ListenSettings, settingsOf, urlOf } from '../listen-settings.ts'
 import { httpLimits } from '../options.ts'
 import { type Closable, followSignals, unfollowSignals } from '../shutdown.ts'
+import { closeLostConnections } from './lost-connections.ts'
 import { MetricsGatherer } from './metrics-gatherer.ts'
 import { RestartDelay } from './restart-delay.ts'
 import { receiveFrom, sendTo, type ToPrimary, type ToWorker } from './worker-messages.ts'
@@ -162,6 +163,7 @@ export class Primary implements Closable {
         },
       })
     }
+    closeLostConnections(worker)
     receiveFrom<ToPrimary>(worker, (message) => this.#receive(place, worker, message))
     worker.once('exit', (code: number | null, signal: string | null) => this.#onExit(place, code, signal))
   }

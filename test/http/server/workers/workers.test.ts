@@ -1,13 +1,11 @@
 /** A program with workers as real processes: sessions on any of them, crashes, restarts, drains. */
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { randomId } from '../../../../src/base/bytes.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
@@ -17,77 +15,17 @@ import { isAlive } from '../../../support/processes.ts'
 import { proofRuns } from '../../../support/proof.ts'
 import type { Message } from '../../../support/raw-channel.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
+import { type Program, pidAt, run, start } from './program.ts'
 
 // Each program is several processes.
 vi.setConfig({ testTimeout: 30_000 })
 const newFolder = temporaryFolders()
 const redisServer = redisOfFile()
-const PROGRAM = fileURLToPath(new URL('fixtures/program.mjs', import.meta.url))
 /** The lease of the store in memory, and what the documentation promises after it. */
 const LOST_MS = 10_000 + 2000
 /** How long a worker may be silent until it is killed, with the time between two looks. */
 const SILENT_MS = 12_000
 const GET = { method: 'GET', isBare: true }
-
-interface Said {
-  url?: string
-  worker?: number
-  pid?: number
-  closed?: number
-}
-
-interface Program {
-  child: ChildProcess
-  url: string
-  said: Said[]
-  errors(): string
-  /** The processes of the workers by their number: the newest of each. */
-  pids(): Map<number, number>
-}
-
-/**
- * @param maxFiles how many files each process may have open
- * @param whenOver registers what ends it
- */
-function run(
-  { maxFiles, ...options }: { maxFiles?: number; [option: string]: unknown },
-  whenOver: (end: () => Promise<void>) => void = onTestFinished,
-): Omit<Program, 'url'> {
-  const limited = maxFiles === undefined ? [] : ['prlimit', `--nofile=${maxFiles}`]
-  const [command = '', ...args] = [...limited, process.execPath, PROGRAM, JSON.stringify(options)]
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-  const said: Said[] = []
-  let errors = ''
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => said.push(JSON.parse(line) as Said))
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors += text
-  })
-  const pids = () => new Map(said.flatMap(({ worker, pid }) => (worker === undefined ? [] : [[worker, pid as number]])))
-  whenOver(async () => {
-    child.kill('SIGKILL')
-    await vi.waitFor(() => expect([...pids().values()].filter(isAlive)).toEqual([]), { timeout: 10_000 })
-  })
-  return { child, said, errors: () => errors, pids }
-}
-
-async function start(options: Parameters<typeof run>[0], whenOver?: (end: () => Promise<void>) => void): Promise<Program> {
-  const program = run(options, whenOver)
-  const url = await vi.waitFor(
-    () => {
-      const found = program.said.find((each) => each.url && each.worker === undefined)?.url
-      if (found === undefined) throw new Error(`It does not listen: ${program.errors()}`)
-      return found
-    },
-    { timeout: 25_000 },
-  )
-  return { ...program, url }
-}
-
-/** The process that answers, over a connection of its own. */
-const pidAt = async (url: string): Promise<number> => {
-  const { message } = await askModern(url, callTool('pid'), { connection: 'close' })
-  return Number((message.result as { content: { text: string }[] }).content[0]?.text)
-}
 
 const count = (to: number, ms: number, id: number) => ({ ...callTool('count', { to, ms }, WATCHED), id })
 const CLOSE = { connection: 'close' }
