@@ -3,7 +3,11 @@
 import { GatheredBytes } from '../../base/gathered-bytes.ts'
 
 /** Cancels the stream and throws `tooLarge()` when the body has more than `maxBytes` bytes. */
-export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
+export async function readBody(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new GatheredBytes()
   const reader = body?.getReader()
   while (reader) {
@@ -16,5 +20,6 @@ export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes
     }
     bytes.add(value)
   }
-  return bytes.all
+  // No body comes in memory that threads share.
+  return bytes.all as Uint8Array<ArrayBuffer>
 }
