@@ -24,7 +24,7 @@ import { unreadableReports } from './unreadable.ts'
 /** Options for `redis`. */
 export interface RedisOptions {
   /**
-   * Encrypts everything that clients and handlers say, except ids of requests and scopes of subscribers. All replicas need the same keys.
+   * Encrypts everything that clients and handlers say. Some names stay readable: docs/redis.md lists them. All replicas need the same keys.
    * Default: the keys of the first server that uses the store; without them Redis holds plain text.
    */
   keys?: KeyRing

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { NewEvent } from '../../../store/stream-logs.ts'
 import { askEach } from './ask-each.ts'
 import type { ReplicaServices } from './replica-services.ts'
-import { isUnusable } from './store-refusal.ts'
+import { isPermanent } from './store-refusal.ts'
 
 const MAX_LATE = 10_000
 const FULL = `More than ${MAX_LATE} requests are over here and not in the store. The oldest was forgotten, and may run again elsewhere`
@@ -70,7 +70,7 @@ export class LateEnds {
         try {
           await this.#end(late)
         } catch (error) {
-          if (isUnusable(error)) this.#late.delete(name)
+          if (isPermanent(error)) this.#late.delete(name)
           throw error
         }
       }

@@ -12,7 +12,7 @@ export const UNUSABLE = refuse(503, 'This replica cannot use the data in the sto
 })
 
 /** A value that this replica cannot open, or a command that the store refuses: trying again does not help. */
-export const isUnusable = (error: unknown): boolean => storeRefusal(error) === UNUSABLE
+export const isPermanent = (error: unknown): boolean => storeRefusal(error) === UNUSABLE
 
 /** Undefined: an error of the server. */
 export function storeRefusal(error: unknown): Refusal | undefined {

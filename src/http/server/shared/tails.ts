@@ -7,7 +7,7 @@ import { eventText, RETRY_MS } from '../streams/event-stream.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
 import { eventIdOf } from './event-ids.ts'
 import { producerOf } from './producer.ts'
-import { isUnusable } from './store-refusal.ts'
+import { isPermanent } from './store-refusal.ts'
 
 /** Events that are read at once. */
 export const READ_AT_ONCE = 64
@@ -191,7 +191,7 @@ class Tail {
       this.#report(error)
       // A replica with the right keys can give the client the rest. If the stream is damaged, the client gets an error when it comes back.
       // After any other error the next look reads the same events again.
-      if (isUnusable(error)) this.breakOff()
+      if (isPermanent(error)) this.breakOff()
     } finally {
       this.#isReading = false
     }
