@@ -12,7 +12,7 @@ test('an answer that Redis has no memory for ends with an error, and small ones 
   const full = await startRedis(['--maxmemory', '5mb', '--maxmemory-policy', 'noeviction'])
   const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
   try {
-    const store = redis(full.url, { leaseMs: 1000 })
+    const store = redis(full.url, { leaseMs: 2500 })
     let appends = 0
     store.onCommand?.(({ name }) => (appends += name === 'append-events' ? 1 : 0))
     const define = () => {
@@ -29,7 +29,7 @@ test('an answer that Redis has no memory for ends with an error, and small ones 
     const reasons = lines.mock.calls.map(String).filter((line) => line.includes('OOM'))
     expect(reasons.length).toBeGreaterThan(0)
     expect(reasons).toEqual([...new Set(reasons)])
-    expect(appends).toBeLessThan(10)
+    expect(appends).toBeLessThan(20)
     expect((await session.ask(callTool('hi'))).text).toContain('"text":"hi"')
   } finally {
     lines.mockRestore()
