@@ -3,6 +3,7 @@
 import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import { CommandListeners } from '../store/command-listeners.ts'
+import { markNotRun } from '../store/not-run.ts'
 import {
   type ClientOptions,
   causeOf,
@@ -27,16 +28,14 @@ const LATE_MS = 100
 /** Replies that mean that Redis does not work at the moment. */
 const DOWN = /^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|BUSY|UNKILLABLE)$/
 
+/** Replies to a script before its first write. */
+const NOT_RUN = /^(OOM|READONLY|MISCONF|NOAUTH|NOREPLICAS)$/
+
 /** The user may not run the command at all, whatever its keys are and whichever script it runs. */
 const FORBIDDEN = /^NOPERM (?!.*script).* to run the '/
 
 /** A refusal counts for so long, because a command of its kind may be rare. One that succeeds ends it at once. */
 const REFUSAL_MS = 60_000
-
-/** The cause of the error of a command that Redis cannot have got. */
-const NOT_SENT = new Error('The command was not sent')
-
-export const isNotSent = (error: unknown): boolean => error instanceof McpError && error.cause === NOT_SENT
 
 /** See `isOfDamage`. */
 export const isDamaged = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE'
@@ -252,13 +251,17 @@ export class Connection {
     delete cause.command
     if (isReply(cause)) {
       const refusal = this.#refusedAs(kind, cause)
-      if (refusal !== undefined) return new McpError('ERR_STORE_DOWN', refusal, { cause })
+      if (refusal !== undefined) {
+        const error = new McpError('ERR_STORE_DOWN', refusal, { cause })
+        return NOT_RUN.test(errorCode(cause)) ? markNotRun(error) : error
+      }
       if (isOfDamage(cause)) return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
     }
     // The text of the client library is about an option that it has and Portico does not.
     const isLost = cause.name === 'MaxRetriesPerRequestError'
     this.#failure = isLost ? 'The connection to Redis was lost' : `Redis does not answer: ${cause.message}`
-    return new McpError('ERR_STORE_DOWN', this.#failure, { cause })
+    const error = new McpError('ERR_STORE_DOWN', this.#failure, { cause })
+    return isReply(cause) ? markNotRun(error) : error
   }
 
   /** Says nothing if no command failed meanwhile. */
@@ -270,6 +273,6 @@ export class Connection {
 
   #down(): McpError {
     this.#isMissed = true
-    return new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis', { cause: NOT_SENT })
+    return markNotRun(new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis'))
   }
 }

@@ -1,9 +1,10 @@
 /** The sessions in Redis. */
 
 import { randomId } from '../base/bytes.ts'
+import { isNotRun } from '../store/not-run.ts'
 import type { Entered, LookedAtSession, SessionTable } from '../store/session-table.ts'
 import { isUnreadable } from '../store/unreadable.ts'
-import { isDamaged, isNotSent } from './connection.ts'
+import { isDamaged } from './connection.ts'
 import { type RedisContext, textOf } from './context.ts'
 import { digestOf } from './keys.ts'
 import { LateLeaves } from './late-leaves.ts'
@@ -54,7 +55,7 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
       return entered
     } catch (error) {
       // Perhaps it was registered, and only the reply is missing.
-      if (!isNotSent(error)) late.add(registration)
+      if (!isNotRun(error)) late.add(registration)
       throw error
     }
   }

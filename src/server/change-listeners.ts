@@ -18,6 +18,7 @@ const NOTICES_PER_TURN = 32
 export class ChangeListeners {
   readonly #bus: Bus
   readonly #hearers = new Set<ChangeListener>()
+  readonly #told = new WeakSet<Change>()
   /** Listeners that `tellAll` is serving. `true`: serve them once more. */
   readonly #tellingAll = new Map<ChangeListener, boolean>()
   /** Without it, all notices of all listeners would go out in one turn, and this replica would lose its lease. */
@@ -40,6 +41,13 @@ export class ChangeListeners {
     if (!this.#hearers.delete(hearer) || this.#hearers.size > 0) return
     this.#unsubscribe?.()
     this.#unsubscribe = undefined
+  }
+
+  /** For changes elsewhere: each endpoint of this server hears of them, and passes on the same object. */
+  tellOnce(change: Change): void {
+    if (this.#told.has(change)) return
+    this.#told.add(change)
+    this.tell(change)
   }
 
   tell(change: Change): void {

@@ -253,7 +253,7 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
       serverState.limits = withDefaults(DEFAULT_LIMITS, mergeOptions(serverState.limits, limits))
     },
     ...(!options.bus && {
-      onRemoteChange: (change) => serverState.changeListeners.tell(change),
+      onRemoteChange: (change) => serverState.changeListeners.tellOnce(change),
       onMissedChanges: () => serverState.changeListeners.tellAll(),
     }),
     close,

@@ -1,6 +1,6 @@
 /** Protects a server with API keys: for callers that you know, without an authorization server. */
 
-import { faultInApiKey, MAX_API_KEY_LENGTH } from '../../base/api-key.ts'
+import { API_KEY, faultInApiKey, MAX_API_KEY_LENGTH } from '../../base/api-key.ts'
 import { notices } from '../../base/notices.ts'
 import { checkMembers } from '../../protocol/check-members.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -127,7 +127,7 @@ class ApiKeys implements HttpAuth {
         ? refusal(401, `An API key is required in the header ${this.#header}`)
         : { key }
     }
-    const credentials = readCredentials(head)
+    const credentials = readCredentials(head, API_KEY)
     if (credentials.kind === 'malformed') return refusal(400, credentials.message, 'invalid_request')
     if (credentials.kind === 'none' || credentials.scheme !== 'Bearer' || credentials.token.length > MAX_API_KEY_LENGTH)
       return refusal(401, 'An API key is required: Authorization: Bearer <key>')

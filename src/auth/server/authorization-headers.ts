@@ -7,8 +7,15 @@ export type Credentials =
   | { kind: 'malformed'; message: string }
   | { kind: 'token'; scheme: 'Bearer' | 'DPoP'; token: string }
 
-/** Reads the access token of a request. A token anywhere else than in the header is an error. */
-export function readCredentials(head: RequestHead): Credentials {
+/** The form of access tokens (`token68` of RFC 9110). */
+const ACCESS_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
+
+/**
+ * Reads the access token of a request. A token anywhere else than in the header is an error.
+ *
+ * @param form of a well-formed token
+ */
+export function readCredentials(head: RequestHead, form = ACCESS_TOKEN): Credentials {
   // URLs end up in logs and browser histories.
   if (/[?&]access_token=/i.test(head.url)) return malformed('Expected the access token in the Authorization header, got one in the URL')
   if (/^\s*application\/x-www-form-urlencoded\b/i.test(head.header('content-type') ?? ''))
@@ -22,7 +29,7 @@ export function readCredentials(head: RequestHead): Credentials {
   if (!match) return malformed('The Authorization header is malformed')
   if (scheme !== 'bearer' && scheme !== 'dpop') return { kind: 'none' }
   const token = match[2] ?? ''
-  if (!/^[A-Za-z0-9\-._~+/]+=*$/.test(token)) return malformed('The Authorization header has no well-formed token')
+  if (!form.test(token)) return malformed('The Authorization header has no well-formed token')
   return { kind: 'token', scheme: scheme === 'dpop' ? 'DPoP' : 'Bearer', token }
 }
 

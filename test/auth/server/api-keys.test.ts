@@ -59,6 +59,16 @@ test('a request without a key, with a wrong one or with several is refused, and 
   expect((await post(url, { authorization: `Bearer ${'a'.repeat(2000)}` })).status).toBe(401)
 })
 
+test.each(['p@ss:word!with#signs', 'correct horse battery staple', '"quoted",=and;more=='])(
+  'the key %s works as a bearer token',
+  async (key) => {
+    const url = await served({ keys: { robot: key } })
+    const robot = await connect(url, { http: { headers: { authorization: `Bearer ${key}` } } })
+    expect((await robot.call('who')).content).toMatchObject([{ text: 'robot' }])
+    await robot.close()
+  },
+)
+
 test('the key can be a digest, come in another header, or be found by a function', async () => {
   const url = await served({
     keys: { robot: `sha256:${digest(KEY).toUpperCase()}` },

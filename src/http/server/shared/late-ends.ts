@@ -3,6 +3,7 @@
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { NewEvent } from '../../../store/stream-logs.ts'
 import { askEach } from './ask-each.ts'
+import { producerOf } from './producer.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import { isPermanent } from './store-refusal.ts'
 
@@ -51,6 +52,7 @@ export class LateEnds {
     const { store, nextBatch } = this.#services
     const events = json !== undefined && json.length <= MAX_ANSWER_CHARS ? [{ json }] : []
     this.#late.set(`${sid} ${stream}`, { sid, stream, epoch, events, n: nextBatch(), replica: store.replica.id })
+    producerOf(store).lateEnds.add(this)
   }
 
   /** Tries to end the streams. Does not reject. */
@@ -77,6 +79,7 @@ export class LateEnds {
       this.#late.delete(name)
     }
     await askEach(this.#late, end, report)
+    if (this.#late.size === 0) producerOf(store).lateEnds.delete(this)
   }
 
   /** Any answer will do: a stream that is gone, over or taken over needs no end. */

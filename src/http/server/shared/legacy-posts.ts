@@ -1,7 +1,10 @@
 /** POSTs of the oldest transport between replicas: all endpoints of this process that use one store pass them on and take them together. */
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { reportError } from '../../../base/report-error.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import { isNotRun } from '../../../store/not-run.ts'
 import type { Replica } from '../../../store/replica.ts'
 import type { LegacySse } from '../legacy-sse.ts'
 import { busyFixed, INTERNAL, type Refusal, refuse } from '../refusal.ts'
@@ -13,6 +16,8 @@ import type { PassedPost, ReplicaNotice } from './replica-notice.ts'
 const ANSWER_MS = 5000
 /** POSTs of this process that wait for other replicas. */
 const MAX_WAITING = 1000
+/** POSTs of other replicas that are recognised when they come again. */
+const MAX_TAKEN = 1000
 
 /** The client must not send the message again on its own: it may run already. */
 const NO_ANSWER = refuse(503, 'The replica that has the stream did not answer. It may have taken the message')
@@ -29,6 +34,8 @@ export class LegacyPosts implements ReplicaListener {
   /** The endpoints. The stream of a session is at one of them. */
   readonly #endpoints = new Set<LegacySse>()
   readonly #waiting = new Map<number, Waiting>()
+  /** The outcomes of the last POSTs of other replicas. A store may deliver a message twice. */
+  readonly #taken = new BoundedMap<string, Promise<Refusal | undefined>>(MAX_TAKEN)
   #sent = 0
   #stop: (() => void) | undefined
 
@@ -64,12 +71,23 @@ export class LegacyPosts implements ReplicaListener {
     try {
       // The answer comes to this inbox.
       await this.#replica.join()
-      const isSent = await this.#messages.send(owner, { kind: 'legacy', from: this.#replica.id, n, ...post })
       // Awaited also when the answer is late: until then the message takes memory.
-      return isSent ? await answered : NOT_FOUND
+      return (await this.#send(owner, n, post)) ? await answered : NOT_FOUND
     } finally {
       timer.cancel()
       this.#waiting.delete(n)
+    }
+  }
+
+  /** Returns false if the replica is gone. */
+  async #send(owner: string, n: number, post: PassedPost): Promise<boolean> {
+    try {
+      return await this.#messages.send(owner, { kind: 'legacy', from: this.#replica.id, n, ...post })
+    } catch (error) {
+      // If only the reply of the store is missing, the other replica has the message, and will answer it.
+      const mayBeSent = error instanceof McpError && error.code === 'ERR_STORE_DOWN' && !isNotRun(error)
+      if (!mayBeSent) throw error
+      return true
     }
   }
 
@@ -89,10 +107,10 @@ export class LegacyPosts implements ReplicaListener {
 
   async #answer(notice: ReplicaNotice & { kind: 'legacy' }, chars: number): Promise<void> {
     const { from, n } = notice
-    const refusal = await this.#accept(notice, chars).catch((error: unknown) => {
-      reportError('portico: a message of another replica failed:', error)
-      return INTERNAL
-    })
+    const name = `${from} ${n}`
+    const outcome = this.#taken.get(name) ?? this.#accept(notice, chars).catch(failed)
+    this.#taken.set(name, outcome)
+    const refusal = await outcome
     await this.#messages.send(from, { kind: 'legacy answer', n, refusal }).catch(() => {})
   }
 
@@ -105,6 +123,11 @@ export class LegacyPosts implements ReplicaListener {
       if (refusal) resolve(refusal)
     })
   }
+}
+
+function failed(error: unknown): Refusal {
+  reportError('portico: a message of another replica failed:', error)
+  return INTERNAL
 }
 
 /** Without keys anyone who can write to the store can send messages. */

@@ -3,6 +3,7 @@
 import type { Announcement } from '../../../protocol/interfaces/service.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { Announcements } from './announcements.ts'
+import type { LateEnds } from './late-ends.ts'
 import { LegacyPosts } from './legacy-posts.ts'
 import { ReplicaMessages } from './replica-messages.ts'
 import type { Tails } from './tails.ts'
@@ -19,6 +20,8 @@ export interface Producer {
   readonly behind: Set<string>
   /** The endpoints where clients read. */
   readonly tails: Set<Tails>
+  /** Streams that wait for their end, of each endpoint that has some, also of one that is closed. */
+  readonly lateEnds: Set<LateEnds>
   /** The endpoints that use the lease of this process. The last one gives it up. */
   readonly endpoints: Set<{ readonly isEnding: boolean }>
   /** What one of the endpoints passes on, with those that have heard it from their server. A server may have several endpoints. */
@@ -41,6 +44,7 @@ export function producerOf(store: SharedStore): Producer {
       last: new Map(),
       behind: new Set(),
       tails: new Set(),
+      lateEnds: new Set(),
       endpoints: new Set(),
       announced: new WeakMap(),
       announcing: new Set(),

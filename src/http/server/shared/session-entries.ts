@@ -160,8 +160,8 @@ export class SessionEntries {
       if (!isUnheard(error)) await this.#leaveFormer(session, [wanted]).catch(this.#options.report)
       throw error
     }
-    // Another request may have changed the record, too.
-    await addTopics(topics, sid, wanted, after, this.#topicLifeMs)
+    // Another replica may have left a topic that is new here before it could see the new record. Its change may be in the record, too.
+    await addTopics(topics, sid, before, after, this.#topicLifeMs)
     await this.#leaveFormer(session, [before, wanted])
   }
 

@@ -63,6 +63,7 @@ export interface SharedSessionsOptions {
 
 /** How long a replica that ends waits for the store to accept the last events. */
 const HAND_OVER_MS = 2000
+
 export class SharedSessions implements SessionEndpoint, ReplicaListener {
   readonly methods = 'POST, GET, DELETE'
   readonly #options: SharedSessionsOptions

@@ -6,6 +6,7 @@ import { notices } from '../../../base/notices.ts'
 import { leaveReplica } from '../../../store/leave-replica.ts'
 import type { DeadReplicas } from './dead-replicas.ts'
 import type { FaultReports } from './fault-reports.ts'
+import { producerOf } from './producer.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { SessionEntries } from './session-entries.ts'
@@ -130,11 +131,11 @@ export class Upkeep {
   }
 
   async #lookOnce(): Promise<void> {
-    const { tails, lateEnds, clock, store, report } = this.#services
+    const { tails, clock, store, report } = this.#services
     const { calls, entries, faults } = this.#options
     tails.wakeAll()
     // Not awaited: there may be thousands, and no client waits for them.
-    void lateEnds.tryAll()
+    for (const each of producerOf(store).lateEnds) void each.tryAll()
     // First what clients wait for: a replica with other keys cannot renew the secret of ids.
     const hasHeard = await calls.lookAgain()
     const hasAnswered = await entries.ids.renew(clock.now()).catch((error: unknown) => {

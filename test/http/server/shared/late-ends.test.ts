@@ -198,3 +198,28 @@ test('at most 10,000 streams wait for their end, and the oldest is forgotten, wh
   await late.tryAll()
   expect([late.size, append.mock.calls.length, append.mock.calls[0]?.[1]]).toEqual([0, 10_000, '2'])
 })
+
+test('the other endpoint of a store ends the calls of a closed one that the store refused', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const [store] = (await storesInRedis(server, 1000)(1)) as [SharedStore]
+  const { urls, handlers } = await serveReplicas(
+    () => {
+      const own = testServer()
+      own.tool('work', {}, async (_args, ctx) => {
+        await ctx.progress(1)
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+      })
+      return own
+    },
+    { count: 2, stores: [store, store] },
+  )
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  const stream = await session.askStream({ ...callTool('work', {}, WATCHED), id: 7 })
+  await stream.message()
+  const refusing = refuseAppends(store)
+  await handlers[0]?.close()
+  await stream.ended
+  refusing.isFull = false
+  const resumed = await sessionAt(urls[1] as string, session.id, session.headers).listen(stream.events.filter(({ id }) => id).at(-1)?.id)
+  expect(await resumed.messages()).toMatchObject([REFUSED])
+})

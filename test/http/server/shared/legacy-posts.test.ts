@@ -5,7 +5,9 @@ import type { LegacySse } from '../../../../src/http/server/legacy-sse.ts'
 import type { Refusal } from '../../../../src/http/server/refusal.ts'
 import { LegacyPosts } from '../../../../src/http/server/shared/legacy-posts.ts'
 import { ReplicaMessages } from '../../../../src/http/server/shared/replica-messages.ts'
+import { McpError } from '../../../../src/protocol/errors.ts'
 import { memoryStore } from '../../../../src/store/index.ts'
+import { markNotRun } from '../../../../src/store/not-run.ts'
 import { fakeClock } from '../../../../src/testing/index.ts'
 
 /** POSTs of a replica to another one, which hears them and answers when it is asked to. */
@@ -23,7 +25,7 @@ async function passing() {
   const pass = (at = endpoint): Promise<Refusal | undefined> => posts.pass(at, other.replica.id, post, 10, clock)
   const answer = (n: number | undefined): Promise<boolean> =>
     other.replica.send(store.replica.id, JSON.stringify({ kind: 'legacy answer', n }))
-  return { posts, endpoint, clock, heard, pass, answer }
+  return { replica: store.replica, other: other.replica, posts, endpoint, clock, heard, post, pass, answer }
 }
 
 const SILENT = { status: 503, message: expect.stringContaining('did not answer') }
@@ -59,4 +61,39 @@ test('the POSTs of an endpoint that closes wait no longer, and those of another 
   expect(await closing).toEqual(SILENT)
   await answer(heard[1]?.n)
   expect(await staying).toBeUndefined()
+})
+
+test('the answer is awaited if the store has the message and only its reply was lost', async () => {
+  const { replica, pass, heard, answer } = await passing()
+  const send = replica.send.bind(replica)
+  replica.send = async (...args) => {
+    await send(...args)
+    throw new McpError('ERR_STORE_DOWN', 'No reply')
+  }
+  const waiting = pass()
+  await expect.poll(() => heard.length).toBe(1)
+  await answer(heard[0]?.n)
+  expect(await waiting).toBeUndefined()
+  replica.send = async () => {
+    throw markNotRun(new McpError('ERR_STORE_DOWN', 'No connection'))
+  }
+  await expect(pass()).rejects.toThrow('No connection')
+})
+
+test('a message that the store delivers twice is taken once, and answered each time', async () => {
+  const { posts, endpoint, other, heard, post } = await passing()
+  let taken = 0
+  const takePassed = (...[, , , , accept]: Parameters<LegacySse['takePassed']>): undefined => {
+    taken++
+    accept()
+  }
+  Object.assign(endpoint, { has: () => true, takePassed })
+  for (let time = 0; time < 2; time++) posts.take({ kind: 'legacy', from: other.id, n: 1, ...post }, 10)
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      { kind: 'legacy answer', n: 1 },
+      { kind: 'legacy answer', n: 1 },
+    ])
+  expect(taken).toBe(1)
 })

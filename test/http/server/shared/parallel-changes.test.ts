@@ -3,7 +3,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Server, ServerOptions } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
-import { type HttpSession, openSession, sessionAt, storedName, testServer, until } from '../../../support/http-service.ts'
+import { gate, type HttpSession, openSession, sessionAt, storedName, testServer, until } from '../../../support/http-service.ts'
 import { redisOfFile } from '../../../support/redis-server.ts'
 import { serveReplicas, storesInMemory } from '../../../support/replicas.ts'
 import { storesInRedis } from '../../../support/stores-in-redis.ts'
@@ -85,4 +85,35 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect([onError.mock.calls, log.mock.calls]).toEqual([[], []])
     log.mockRestore()
   })
+})
+
+test('a client that subscribes while another replica still ends its former subscription stays subscribed', async () => {
+  const stores = storesInMemory(2) as [SharedStore, SharedStore]
+  const { urls } = await serveReplicas(() => noted(), { stores, count: 2 })
+  const session = await openSession(urls[0] as string, '2025-11-25')
+  await subscribe(session, 1)
+  const [leaving, mayLeave, writing, mayWrite] = [gate(), gate(), gate(), gate()]
+  const { topics } = stores[0]
+  const { remove } = topics
+  topics.remove = async (...args) => {
+    leaving.open()
+    await mayLeave.opened
+    return remove(...args)
+  }
+  const { sessions } = stores[1]
+  const { replace } = sessions
+  sessions.replace = async (...args) => {
+    writing.open()
+    await mayWrite.opened
+    return replace(...args)
+  }
+  const ended = session.ask({ method: 'resources/unsubscribe', params: { uri: 'note://1' }, id: 'unsubscribe' })
+  await leaving.opened
+  const begun = subscribe(sessionAt(urls[1] as string, session.id, session.headers), 1)
+  await writing.opened
+  mayLeave.open()
+  await ended
+  mayWrite.open()
+  expect((await begun).message.error).toBeUndefined()
+  expect((await topics.page('resource note://1')).members).toHaveLength(1)
 })

@@ -214,3 +214,23 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     stop()
   })
 })
+
+test('a change at another replica reaches clients at two endpoints of one server once', async () => {
+  const [store, other] = storesInMemory(2) as [SharedStore, SharedStore]
+  const define = (): Server => {
+    const own = testServer()
+    own.resource('note://{id}', { name: 'note' }, ({ id }) => id)
+    return own
+  }
+  const [near, far] = [define(), define()]
+  const { urls } = await serveReplicas((at) => (at < 2 ? near : far), { stores: [store, store, other] })
+  await until(() => store.replica.isHeld && other.replica.isHeld)
+  const params = { notifications: { resourceSubscriptions: [1, 2].map((id) => `note://${id}`) } }
+  const streams = await Promise.all(urls.slice(0, 2).map((url) => httpStream(url, modern({ method: 'subscriptions/listen', params }))))
+  for (const stream of streams) await stream.message()
+  far.resourceChanged('note://1')
+  // Any second notice of the first change would come before this one.
+  far.resourceChanged('note://2')
+  for (const stream of streams)
+    expect([(await stream.message()).params.uri, (await stream.message()).params.uri]).toEqual(['note://1', 'note://2'])
+})
