@@ -67,10 +67,12 @@ export function redisSessions(context: RedisContext, own: RedisReplica): Session
   /** A request that was taken over keeps what is noted about it. */
   const takeOver = async (sid: string, call: string, maxCalls: number): Promise<Entered> => {
     const live = [own.id, ...(await own.directory()).live]
-    const entered = await enter(sid, call, maxCalls, TAKEN_OVER, live)
-    if (entered !== 'full') return entered
-    const room = await forgetDead(sid, '', maxCalls, live)
-    return room ? enter(sid, call, maxCalls + room.kept, TAKEN_OVER, live) : entered
+    let entered = await enter(sid, call, maxCalls, TAKEN_OVER, live)
+    const room = entered === 'full' && (await forgetDead(sid, '', maxCalls, live))
+    if (room) entered = await enter(sid, call, maxCalls + room.kept, TAKEN_OVER, live)
+    // A late end of an earlier attempt must not remove this registration.
+    if (typeof entered === 'object') late.forget({ sid, field: fieldOf(call), replica: own.id, attempt: '' })
+    return entered
   }
   /** Returns 'gone', 'ended', or how long it was idle and its sealed record. One session must not fail a look at several. */
   const look = async (sid: string, idleMs: number | '', live: string[]): Promise<'gone' | 'ended' | [idle: Buffer, record: Buffer]> => {

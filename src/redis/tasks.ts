@@ -17,6 +17,8 @@ import { type RedisTaskLimits, TaskBytes } from './task-bytes.ts'
 
 /** How long a task stays in Redis after its time, for a server whose clock is late. Servers delete it before. */
 const GRACE_MS = 60_000
+/** How long the creation of a task may take. Until then a reserved place without a task is not taken for one that was left. */
+const CREATING_MS = 60_000
 /** How often to look for tasks of processes that died. */
 const LOOK_MS = 1000
 /** Tasks that one call of `neglected` returns. The next call returns more. */
@@ -82,7 +84,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
       const [name, life] = [nameOf(owner, taskId), Math.ceil(task.ttlMs + GRACE_MS)]
       const account = keys.tasksOfAccount(task.account)
       if ((await connection.run(reserveTask, [account], [name, '', perAccount, life])) === 0) return 'account-full'
-      if ((await connection.run(reserveTask, [keys.allTasks], [name, dueAt(task), total, life])) === 0) {
+      if ((await connection.run(reserveTask, [keys.allTasks], [name, dueAt(task) + CREATING_MS, total, life])) === 0) {
         await connection.command('ZREM', account, name)
         return 'store-full'
       }
@@ -97,6 +99,7 @@ export function redisTasks(context: RedisContext, leaseMs: number, limits: Redis
       const { edition, lease, createdAt } = task
       const args = [edition, record, head, leaseNameOf(task), lease.until, expiryOf(task), createdAt, taskId, life]
       await connection.run(createTask, [keys.task(owner, taskId), keys.tasksOf(owner)], args)
+      await connection.command('ZADD', keys.allTasks, 'XX', dueAt(task), name)
       return undefined
     },
     read: (owner, taskId) => read(owner, taskId, 'record'),

@@ -1,10 +1,15 @@
 /** Requests that ended while Redis could not be reached: one that cannot be removed must not keep the others. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { randomId } from '../../src/base/bytes.ts'
 import { McpError } from '../../src/protocol/errors.ts'
+import { redis } from '../../src/redis/index.ts'
 import { LateLeaves } from '../../src/redis/late-leaves.ts'
+import { redisOfFile } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 
+const server = redisOfFile()
 const DOWN = new McpError('ERR_STORE_DOWN', 'Redis does not answer')
 const DAMAGED = new McpError('ERR_STORE', 'Redis refused a command: WRONGTYPE')
 
@@ -31,4 +36,26 @@ test('a request with a damaged key is not tried again, and others are', async ()
 
 test('a request that Redis refuses again and again does not keep others from being removed', async () => {
   expect((await leaveAll(DOWN)).filter((sid) => sid === 'a').length).toBeGreaterThan(1)
+})
+
+test('a late end of a request that was taken over does not remove its next registration', async () => {
+  const { url, cli } = await server()
+  const options = { prefix: `${randomId()}:`, timeoutMs: 300, leaseMs: 10_000 }
+  const [ended, store] = [redis(url, options), redis(url, options)]
+  await store.sessions.create('s', '{}', { ttlMs: 60_000, maxAgeMs: 60_000 })
+  await ended.sessions.enter('s', '7', 8)
+  await ended.replica.leave()
+  await store.sessions.enter('s', '7', 8, true)
+  await cli('CLIENT', 'PAUSE', '350', 'WRITE')
+  await expect(store.sessions.leave('s', '7')).rejects.toThrow('Redis')
+  await until(() =>
+    store.sessions.enter('s', '7', 8, true).then(
+      () => true,
+      () => false,
+    ),
+  )
+  // The late end is tried half a second after it failed.
+  await sleep(1200)
+  expect(await store.sessions.cancel('s', '7')).toBe(store.replica.id)
+  await Promise.all([ended.close(), store.close()])
 })

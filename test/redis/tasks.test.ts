@@ -156,3 +156,24 @@ test.each<[string, (store: RedisStore) => Promise<unknown>]>([
   await look(store)
   expect(await cli('ZRANGE', ofOwner, '0', '-1')).toBe('b')
 })
+
+test('a task whose creation takes longer than a lease is found when its process dies', async () => {
+  const { open } = await replicas({ leaseMs: 300 })
+  const slow: KeyRing = {
+    current: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 700))
+      return keys.current()
+    },
+    find: (id) => keys.find(id),
+  }
+  const [dying, other] = [open({ keys: slow }), open()]
+  const lease = { holder: 'h', epoch: 1, until: Date.now() + 300 }
+  let isCreated = false
+  const creating = dying.tasks.create(sampleTask('slow', { createdAt: Date.now(), ttlMs: 600_000, lease }), CAPS).finally(() => {
+    isCreated = true
+  })
+  while (!isCreated) await other.tasks.neglected(Date.now())
+  expect(await creating).toBeUndefined()
+  expect((await other.tasks.neglected(Date.now())).map(({ taskId }) => taskId)).toEqual(['slow'])
+  expect((await other.tasks.list('o')).map(({ taskId }) => taskId)).toEqual(['slow'])
+})

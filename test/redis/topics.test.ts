@@ -82,3 +82,13 @@ test('members that expire in the same millisecond are on one page', async () => 
   expect([...first.members].sort()).toEqual(MEMBERS)
   expect(await restOf(store, 'same', first.next)).toEqual(['later'])
 })
+
+test('members that have expired leave Redis also if their topic is never counted', async () => {
+  const { cli } = await primary()
+  const store = openStore(await primary())
+  await store.topics.add('left', 'first', LIFE)
+  for (let at = 0; at < 30; at++) await store.topics.add('left', `short ${at}`, 50)
+  await sleep(100)
+  for (let at = 0; at < 5; at++) await store.topics.add('left', `long ${at}`, LIFE)
+  expect(await cli('ZCARD', keysWith('portico:').topic('left'))).toBe('6')
+})

@@ -78,7 +78,7 @@ class Stateless implements Dialect {
     const { values } = this.#around
     if (!values) return undefined
     const { SharedRound } = await import('../input/shared-round.ts')
-    this.#round = new SharedRound(call, values, this.#around, journal, { seal, unseal, digestOf, lost })
+    this.#round = new SharedRound(call, values, this.#around, journal, { seal, unseal, digestOf, lost, stillRuns })
     return this.#round
   }
 
@@ -141,6 +141,11 @@ class Stateless implements Dialect {
     return { server: serverState.info.name, principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
   }
 }
+
+const stillRuns = (waitedMs: number): McpError =>
+  new McpError('ERR_TIMEOUT', `An earlier round of this call still runs after ${waitedMs} ms (handlerTimeoutMs)`, {
+    data: { retryable: true },
+  })
 
 const lost = (): McpError => new McpError('ERR_STORE_DOWN', 'This process was stopped, and another one has taken the round')
 

@@ -26,6 +26,8 @@ export interface SharedRoundTools {
   digestOf(round: unknown): Promise<string>
   /** The error of a process that was stopped while another one took the round. The client sends the request again. */
   lost(): Error
+  /** The error of a round that has waited this long for an earlier one. The client may send the request again. */
+  stillRuns(waitedMs: number): Error
 }
 
 export class SharedRound {
@@ -48,6 +50,7 @@ export class SharedRound {
   #runningSteps = 0
   /** The handler has ended, or has reached its time limit. */
   #isOver = false
+  #endedAt = 0
 
   /** @param journal of the rounds before */
   constructor(call: IncomingCall, values: SharedValues, around: Surroundings, journal: Journal, tools: SharedRoundTools) {
@@ -78,15 +81,22 @@ export class SharedRound {
     return known
   }
 
-  /** Waits until this round may run. Returns its outcome if another process has run it. */
+  /**
+   * Waits until this round may run. Returns its outcome if another process has run it. A step of an earlier round may never end, so this one
+   * waits only as long as a handler may run.
+   */
   async #wait(): Promise<Params | undefined> {
+    const { serverState } = this.#around
+    const { handlerTimeoutMs } = serverState.limits
+    const giveUpAt = serverState.now() + handlerTimeoutMs
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
       this.#heldUntil = (await this.#take()) ?? 0
       const known = await this.#known()
       // This process may have been stopped since it took the round.
       if (known !== undefined || this.#isHeld) return known
       if (this.#call.exchange.isOver) throw new DOMException('The client disconnected', 'AbortError')
-      await new Promise<void>((resolve) => this.#around.serverState.deadlines.set(waitMs, resolve))
+      if (serverState.now() >= giveUpAt) throw this.#tools.stillRuns(handlerTimeoutMs)
+      await new Promise<void>((resolve) => serverState.deadlines.set(waitMs, resolve))
     }
   }
 
@@ -137,12 +147,16 @@ export class SharedRound {
       throw error
     } finally {
       this.#isOver = true
+      this.#endedAt = this.#around.serverState.now()
       this.#releaseIfOver()
     }
   }
 
   #renewLater(): void {
-    this.#renewal = this.#around.serverState.deadlines.set(HELD_MS / 3, () => {
+    const { serverState } = this.#around
+    this.#renewal = serverState.deadlines.set(HELD_MS / 3, () => {
+      // By then the states of all rounds of this call have expired.
+      if (this.#isOver && serverState.now() > this.#endedAt + serverState.limits.stateTtlMs) return
       this.#renew().catch(() => {})
       this.#renewLater()
     })

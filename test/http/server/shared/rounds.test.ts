@@ -366,6 +366,24 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(did).toEqual(['charge begins at 1', 'charge ends at 1', 'mail at 2', 'no mail at 1'])
   })
 
+  test('a round does not wait for ever for a step that never ends', async () => {
+    const { urls } = await serveReplicas(
+      () => {
+        const own = testServer({ keys, limits: { handlerTimeoutMs: 400 } })
+        own.tool('order', {}, async (_args, ctx) => {
+          await ctx.elicit('name', 'Your name?', NAME)
+          await ctx.once('charge', () => new Promise(() => {}))
+        })
+        return own
+      },
+      { stores: await storesOf(2), count: 2 },
+    )
+    const asked = await askModern(urls[0] as string, TOOL)
+    await askModern(urls[0] as string, nextRound(asked))
+    const { error } = (await askModern(urls[1] as string, nextRound(asked))).message
+    expect(error).toMatchObject({ message: expect.stringContaining('still runs after 400 ms'), data: { retryable: true } })
+  })
+
   test('a round whose outcome cannot be looked up does not keep the next one waiting', async () => {
     const did: string[] = []
     const stores = await storesOf(2)
