@@ -63,7 +63,10 @@ test('an operator configures it with a file and the environment alone', async ()
   // There may be one session, so the idle one makes room.
   await openSession(url, '2025-11-25')
   expect((await session.ask({ ...callTool('pid'), id: 5 })).status).toBe(404)
-  expect((await http(new URL('/readyz', url).href, GET)).message).toMatchObject({ status: 'ok', checks: { store: { status: 'ok' } } })
+  expect((await http(new URL('/readyz', url).href, GET)).message).toMatchObject({
+    status: 'degraded',
+    checks: { store: { status: 'ok' }, capacity: { reason: '1 of 1 sessions of all replicas (limits.maxSessions)' } },
+  })
   expect((await http(new URL('/metrics', url).href, GET)).status).toBe(401)
   const scraped = await http(new URL('/metrics', url).href, {
     ...GET,

@@ -86,7 +86,7 @@ describe('the capacity', () => {
   })
 
   it('counts sessions of the oldest transport, which have the same limit for themselves', async () => {
-    const full = degraded('10 of 10 sessions of 2024-11-05 (limits.maxSessions)')
+    const full = degraded('10 of 10 sessions of the oldest transport (limits.maxSessions)')
     expect(await capacityWith({ legacySessions: 10 })).toEqual(full)
     expect(await capacityWith({ legacySessions: 10 }, async () => 1)).toEqual(full)
   })

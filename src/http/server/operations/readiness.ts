@@ -91,7 +91,7 @@ export class ReadinessChecks {
     const uses: readonly Use[] = [
       ['requests in progress', counts.inFlight, 'maxInFlight'],
       ...(sessions ? [sessions] : []),
-      ['sessions of 2024-11-05', counts.legacySessions, 'maxSessions'],
+      ['sessions of the oldest transport', counts.legacySessions, 'maxSessions'],
       ['open streams', counts.streams, 'maxStreams'],
       ['bytes of messages in progress', counts.bodyBytes, 'maxBodyBytesInHand'],
     ]
