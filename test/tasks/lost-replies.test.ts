@@ -264,3 +264,17 @@ describe('the system time', () => {
     await client.reach(taskId, 'completed')
   })
 })
+
+test('a takeover whose reply is lost does not count as a run', async () => {
+  const { store, wire } = storeOnWire()
+  const dying = processOf({ ...store, renew: () => Promise.reject(new McpError('ERR_STORE_DOWN', 'The process is gone')) })
+  const { taskId } = (await dying.client.call('again')).result
+  await settle()
+  const living = processOf(store)
+  let lost = 0
+  // More than the runs that a task may have.
+  wire.loses = (task, before) => task.lease.epoch > (before?.lease.epoch ?? 0) && lost++ < 4
+  for (let tenths = 0; tenths < 80; tenths++) await living.wait(0.1)
+  expect(lost).toBeGreaterThan(4)
+  expect((await living.client.get(taskId)).status).toBe('working')
+})

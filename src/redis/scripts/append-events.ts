@@ -149,10 +149,12 @@ else
   redis.call('PEXPIREAT', streamKey, expiry)
   redis.call('PEXPIREAT', logKey, expiry)
   redis.call('ZADD', streamsKey, whole(time), ARGV[9])
-  local ended = redis.call('ZRANGEBYSCORE', streamsKey, 1, '+inf')
-  for at = 1, #ended - tonumber(ARGV[8]) do
-    redis.call('DEL', ARGV[10] .. ended[at], ARGV[11] .. ended[at])
-    redis.call('ZREM', streamsKey, ended[at])
+  local excess = redis.call('ZCOUNT', streamsKey, 1, '+inf') - tonumber(ARGV[8])
+  if excess > 0 then
+    for _, name in ipairs(redis.call('ZRANGEBYSCORE', streamsKey, 1, '+inf', 'LIMIT', 0, excess)) do
+      redis.call('DEL', ARGV[10] .. name, ARGV[11] .. name)
+      redis.call('ZREM', streamsKey, name)
+    end
   end
 end
 return { time, first, marks, reader }`,

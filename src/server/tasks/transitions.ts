@@ -101,6 +101,7 @@ export const takeOver = (holder: string, until: number, given: Pick<TaskJournal,
       received: {},
       journal: { ...journal, asked: { ...journal.asked, ...given.asked }, answers: { ...journal.answers, ...given.answers } },
       lease: { holder, epoch: lease.epoch + 1, until },
-      runs: lease.until === HANDED_OVER ? runs : runs + 1,
+      // If it has the lease already, an earlier takeover reached the store and its reply was lost, so the handler has not begun.
+      runs: lease.until === HANDED_OVER || lease.holder === holder ? runs : runs + 1,
     }
   })

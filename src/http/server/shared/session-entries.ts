@@ -28,6 +28,8 @@ export interface SessionEntriesOptions {
   report(error: unknown): void
   /** A session was closed to make room. */
   onEnded(record: SessionRecord): void
+  /** A session with a request or a stream here has ended. */
+  onGone(sid: string): void
 }
 
 /** A session that has no record yet. */
@@ -252,6 +254,8 @@ export class SessionEntries {
 
   async #keep(sid: string): Promise<void> {
     const entered = await this.#store.sessions.enter(sid, undefined, 0)
+    // The message that said so may have been lost.
+    if (entered === 'gone') this.#options.onGone(sid)
     if (typeof entered !== 'string' && entered.isTopicRenewalDue) this.#renewTopics(sid, JSON.parse(entered.record) as SessionRecord)
   }
 }

@@ -3,6 +3,7 @@
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
+import { isNotRun } from '../../../store/not-run.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
@@ -40,6 +41,7 @@ import { StandingStreams } from './standing-stream.ts'
 import { storeRefusal, UNUSABLE } from './store-refusal.ts'
 import { StreamReaders } from './stream-readers.ts'
 import { Tails } from './tails.ts'
+import { isUnheard } from './until-heard.ts'
 import { Upkeep } from './upkeep.ts'
 
 export interface SharedSessionsOptions {
@@ -111,7 +113,11 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
       nextBatch,
       report,
     }
-    this.#entries = new SessionEntries({ ...this.#services, onEnded: ({ state }) => service.onSessionEnd?.(state) })
+    this.#entries = new SessionEntries({
+      ...this.#services,
+      onEnded: ({ state }) => service.onSessionEnd?.(state),
+      onGone: (sid) => this.#endHere(sid, 'The session has ended'),
+    })
     this.#announcements = new Announcements(this.#services)
     this.#calls = new RunningCalls({
       services: this.#services,
@@ -314,12 +320,22 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     if ('status' in session) return session
     const { sid, record } = session
     const { messages, report } = this.#services
-    await this.#store.sessions.end(sid)
-    // From here on the store must not fail the request: its repetition would find no session.
+    let fault: unknown
+    await this.#store.sessions.end(sid).catch((error: unknown) => {
+      // The store may have ended it. Then a repetition of the request would find no session.
+      if (!isUnheard(error) || isNotRun(error)) throw error
+      fault = error
+    })
     await Promise.all([messages.hintAll({ kind: 'end', sid }, report), this.#entries.leaveTopics(sid, record)])
     this.#options.service.onSessionEnd?.(record.state)
+    if (fault !== undefined) throw fault
     if (!reply.isGone) reply.send(204, {})
     return undefined
+  }
+
+  #endHere(sid: string, reason: string): void {
+    this.#calls.endSession(sid, reason)
+    this.#services.tails.endSession(sid)
   }
 
   hear(hint: StoreHint): void {
@@ -343,8 +359,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
   take(notice: ReplicaNotice): void {
     switch (notice.kind) {
       case 'end':
-        this.#calls.endSession(notice.sid, 'The client ended the session')
-        return this.#services.tails.endSession(notice.sid)
+        return this.#endHere(notice.sid, 'The client ended the session')
       case 'change':
         return this.#options.service.onRemoteChange?.(notice.change)
       case 'left':

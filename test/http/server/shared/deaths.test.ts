@@ -76,6 +76,20 @@ test.each(STREAMABLE)('in %s a call of a killed replica ends with a typed error,
   expect(text).toContain('portico_taken_over_requests_total{outcome="run_again"} 0\n')
 })
 
+test('each of many calls of one session of a killed replica ends with the error, readable elsewhere', async () => {
+  const [first, second] = (await startReplicas(2)) as [ReplicaProcess, ReplicaProcess]
+  const session = await openSession(first.url, '2025-11-25')
+  const streams = await Promise.all(Array.from({ length: 24 }, (_, call) => session.askStream(count(1000, 500, call + 1))))
+  for (const stream of streams) await stream.message()
+  first.child.kill('SIGKILL')
+  await Promise.all(streams.map(({ ended }) => ended))
+  await expect.poll(second.logged, { timeout: LEASE_MS + AFTER_LEASE_MS }).toContain('24 got the error replica_lost')
+  for (const { events } of streams) {
+    const resumed = await at(second, session).listen(events.filter(({ data }) => data).at(-1)?.id)
+    expect((await resumed.messages()).at(-1)).toMatchObject({ error: { data: { reason: 'replica_lost' } } })
+  }
+})
+
 test('a question of a killed replica may still be answered, and its call ends with the error', async () => {
   const [first, second] = (await startReplicas(2)) as [ReplicaProcess, ReplicaProcess]
   const session = await openSession(first.url, '2025-11-25', { capabilities: { elicitation: {} } })

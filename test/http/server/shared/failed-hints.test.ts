@@ -56,6 +56,21 @@ test('the client ends a session although the other replicas cannot be told', asy
   expect(await stream.messages()).toEqual([])
 })
 
+test('all replicas end a session although the store lost the reply about its end', async () => {
+  const { stores, urls, at, aborted, ended } = await working()
+  const { sessions } = stores[1]
+  const { end } = sessions
+  sessions.end = async (sid) => {
+    await end(sid)
+    throw AWAY
+  }
+  expect((await at(urls[1]).end()).status).toBe(503)
+  await until(() => aborted.length === 1)
+  expect(ended).toHaveBeenCalledTimes(1)
+  expect(await stores[0].topics.size('sessions')).toBe(0)
+  expect((await at(urls[1]).end()).status).toBe(404)
+})
+
 test('the client ends a session although its topics cannot be removed', async () => {
   const { stores, session, stream, aborted, ended, at, urls } = await working()
   stores[1].topics.remove = () => Promise.reject(AWAY)

@@ -68,6 +68,29 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(JSON.stringify(lost)).toContain('notifications/cancelled')
   })
 
+  test('a call whose session ended elsewhere is aborted although its replica is not told', async () => {
+    const stores = await storesOf(2)
+    loseMessages(stores[0], 'message')
+    const aborted = gate()
+    const { urls } = await serveReplicas(
+      () => {
+        const own = testServer()
+        own.tool('wait', {}, async (_args, ctx) => {
+          await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+          aborted.open()
+        })
+        return own
+      },
+      { count: 2, stores, limits: { sessionIdleMs: 2000 } },
+    )
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const answer = session.ask({ ...callTool('wait'), id: 7 })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect((await at(urls[1], session).end()).status).toBe(204)
+    await aborted.opened
+    await answer
+  })
+
   test('new events and the answer to a question arrive although no replica is told of them', async () => {
     const stores = await storesOf(2)
     const lost = stores.map((store) => loseMessages(store, 'wake', 'answered'))
