@@ -3,6 +3,7 @@
 import type { Incoming } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { PassingChannel } from '../observability/passing-channel.ts'
+import { PassingOutlet } from '../observability/passing-outlet.ts'
 import type { ChannelOptions, EndCause, Service, SharedSession } from '../protocol/interfaces/service.ts'
 import { record } from './operation.ts'
 
@@ -52,17 +53,12 @@ class MeasuredChannel extends PassingChannel {
     if (message.kind !== 'request' || message.method !== 'initialize') return this.inner.receive(message, outlet)
     const before = this.inner.version
     const begunAt = performance.now()
-    this.inner.receive(message, {
-      ...outletOf(outlet),
-      answer: (json, errorCode, retryAfterS) => {
-        if (errorCode === undefined) {
-          // On a pipe the next client begins a new session.
-          this.#end(before)
-          this.#begunAt = begunAt
-        }
-        outlet.answer(json, errorCode, retryAfterS)
-      },
-    })
+    const begin = (): void => {
+      // On a pipe the next client begins a new session.
+      this.#end(before)
+      this.#begunAt = begunAt
+    }
+    this.inner.receive(message, new HandshakeOutlet(outlet, begin))
   }
 
   override close(reason: string, cause?: EndCause): void {
@@ -77,11 +73,21 @@ class MeasuredChannel extends PassingChannel {
   }
 }
 
-/** The members of an outlet, which may be those of a class. */
-const outletOf = (outlet: Outlet): Omit<Outlet, 'answer'> => ({
-  push: (json, question) => outlet.push(json, question),
-  drop: () => outlet.drop(),
-  canPush: outlet.canPush !== false,
-  sender: outlet.sender,
-  arrival: outlet.arrival,
-})
+/** Sees that the handshake succeeds, before its answer is written. */
+class HandshakeOutlet extends PassingOutlet {
+  readonly #onSuccess: () => void
+
+  constructor(outlet: Outlet, onSuccess: () => void) {
+    super(outlet)
+    this.#onSuccess = onSuccess
+  }
+
+  answer(json: string, errorCode?: number, retryAfterS?: number): void {
+    if (errorCode === undefined) this.#onSuccess()
+    this.inner.answer(json, errorCode, retryAfterS)
+  }
+
+  drop(): void {
+    this.inner.drop()
+  }
+}

@@ -1,5 +1,6 @@
 /** The client's connection to a server process: its messages, its standard error and its exit. */
 
+import { within } from '../base/wait.ts'
 import { LineReader } from '../jsonrpc/lines.ts'
 import type { Incoming } from '../jsonrpc/message.ts'
 import { answerBounds, DEFAULT_MAX_LINE_BYTES, type ReadBounds, read } from '../jsonrpc/read.ts'
@@ -8,7 +9,6 @@ import { McpError } from '../protocol/errors.ts'
 import type { Link, LinkReceiver } from '../protocol/interfaces/link.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, Stderr, startChild } from './child.ts'
 import type { ProcessTargetOptions } from './connect.ts'
-import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
 const MAX_GARBAGE_WARNINGS = 10
@@ -97,7 +97,7 @@ class ProcessLink implements Link {
 
   async close(): Promise<void> {
     this.#isOver = true
-    await within(LAST_INPUT_MS, this.#writer.end())
+    await within(LAST_INPUT_MS, this.#writer.end(), undefined)
     await endChild(this.#child, this.#options.shutdownMs)
   }
 

@@ -2,13 +2,13 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { asText } from '../base/as-text.ts'
+import { within } from '../base/wait.ts'
 import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS, malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
 import { checkMembers } from '../protocol/check-members.ts'
 import type { EndCause, Service } from '../protocol/interfaces/service.ts'
-import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
 /** Options of {@link serveStdio}. */
@@ -115,11 +115,11 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     isFinishing = true
     input.off('data', onData)
     input.off('end', onEnd)
-    if (graceMs > 0) await within(graceMs, channel.drain())
+    if (graceMs > 0) await within(graceMs, channel.drain(), undefined).catch(() => {})
     channel.close(reason, cause)
     // Lets aborted handlers write their last messages.
     await new Promise((resolve) => setImmediate(resolve))
-    await within(FLUSH_MS, writer.end())
+    await within(FLUSH_MS, writer.end(), undefined)
     isOver = true
     for (const undo of whenOver) undo()
     settle()

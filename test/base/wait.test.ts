@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Deadlines } from '../../src/base/deadlines.ts'
-import { orAborted, orTimeout } from '../../src/base/wait.ts'
+import { orAborted, orTimeout, within } from '../../src/base/wait.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 const never = new Promise<never>(() => {})
@@ -18,6 +18,26 @@ describe('orAborted', () => {
     controller.abort(new Error('enough'))
     await expect(waiting).rejects.toThrow('enough')
     await expect(orAborted(never, controller.signal)).rejects.toThrow('enough')
+  })
+})
+
+describe('within', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('settles like the promise, and clears its timer', async () => {
+    vi.useFakeTimers()
+    expect(await within(1000, Promise.resolve(1), 'late')).toBe(1)
+    await expect(within(1000, Promise.reject(new Error('no')), 'late')).rejects.toThrow('no')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('resolves with the other value after its time', async () => {
+    vi.useFakeTimers()
+    const waiting = within(1000, never, 'late')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await waiting).toBe('late')
   })
 })
 

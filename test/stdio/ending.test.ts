@@ -3,7 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { type ServeStdioOptions, type StdioServing, serveStdio } from '../../src/stdio/index.ts'
-import { within } from '../../src/stdio/within.ts'
 
 const ping = (id: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"ping"}`
 const call = (id: string, name: string): string =>
@@ -240,25 +239,5 @@ describe('a client that goes away', () => {
     letGo()
     await serving.closed
     expect(ids()).toEqual(['hands', 'last', 'held'])
-  })
-})
-
-describe('a wait with a bound', () => {
-  test.each([
-    ['resolves', () => Promise.resolve()],
-    ['rejects', () => Promise.reject(new Error('no'))],
-  ])('a bounded wait ends when its promise %s, and clears its timer', async (_how, start) => {
-    fakeTimers()
-    await within(1_000, start())
-    expect(vi.getTimerCount()).toBe(0)
-  })
-
-  test('a bounded wait ends after its time', async () => {
-    fakeTimers()
-    const waiting = watched(within(1_000, new Promise(() => {})))
-    await vi.advanceTimersByTimeAsync(999)
-    expect(waiting.isOver).toBe(false)
-    await vi.advanceTimersByTimeAsync(1)
-    expect(waiting.isOver).toBe(true)
   })
 })

@@ -31,7 +31,11 @@ export function closeLostConnections(worker: Worker): void {
   }
   process.send = watched as typeof process.send
   process.on('internalMessage', ({ ack }: Handover) => handedOver.delete(ack))
-  process.once('exit', () => {
+  const closeAll = (): void => {
     for (const connection of handedOver.values()) connection.close()
-  })
+    handedOver.clear()
+  }
+  process.once('exit', closeAll)
+  // Until then Node may hand it more.
+  process.once('disconnect', closeAll)
 }
