@@ -14,6 +14,7 @@ import {
   type RedisClient,
   type Reply,
 } from './client-library.ts'
+import { warnOfEviction } from './eviction-policy.ts'
 import type { Script } from './scripts/script.ts'
 import type { RedisTarget } from './target.ts'
 
@@ -34,11 +35,17 @@ const NOT_RUN = /^(OOM|READONLY|MISCONF|NOAUTH|NOREPLICAS)$/
 /** The user may not run the command at all, whatever its keys are and whichever script it runs. */
 const FORBIDDEN = /^NOPERM (?!.*script).* to run the '/
 
+/** The user may not use the keys. */
+const FORBIDDEN_KEY = /(^NOPERM |^ERR The user executing the script ).*\bkeys?\b/
+
 /** A refusal counts for so long, because a command of its kind may be rare. One that succeeds ends it at once. */
 const REFUSAL_MS = 60_000
 
 /** See `isOfDamage`. */
 export const isDamaged = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE'
+
+/** Redis may fail and work again many times in a short while. The log says that it is back at most once in this time. */
+const BACK_MS = 10_000
 
 /** Redis does not know a script by its digest. */
 const isForgotten = (error: Error): boolean => isReply(error) && errorCode(error) === 'NOSCRIPT'
@@ -48,6 +55,8 @@ export class Connection {
   readonly timeoutMs: number
   readonly commands = new CommandListeners()
   readonly #options: ClientOptions
+  /** The start of every key. */
+  readonly #prefix: string
   #client: Promise<RedisClient> | undefined
   #isClosed = false
   /** When the connection was lost, or when the first one was begun. Undefined while there is one. */
@@ -57,16 +66,20 @@ export class Connection {
   #failure: string | undefined
   /** What Redis refused, by the kind of the command. */
   readonly #refused = new Map<string, { reason: string; until: number }>()
-  /** A command failed because there is no connection. */
-  #isMissed = false
+  #isPolicyKnown = false
+  /** When a command failed first. Undefined while Redis can be used. */
+  #awaySince: number | undefined
+  /** When the log said last that Redis can be used again. */
+  #saidBackAt = Number.NEGATIVE_INFINITY
   /** The digests of scripts that this connection has sent. Redis may have forgotten them at the next one. */
   readonly #loaded = new Set<string>()
   readonly #waiting = new Set<() => void>()
   /** When the last reply came. */
   #heardAt = 0
 
-  constructor(target: RedisTarget, options: ClientOptions) {
+  constructor(target: RedisTarget, options: ClientOptions, prefix: string) {
     this.target = target
+    this.#prefix = prefix
     this.timeoutMs = options.timeoutMs
     this.#options = options
   }
@@ -111,6 +124,7 @@ export class Connection {
       this.#failure = undefined
       this.#refused.delete(kind)
       this.#refused.delete(name)
+      if (this.#awaySince !== undefined) this.#reportBack(this.#awaySince)
       return reply
     } catch (error) {
       if (isForgotten(error as Error)) throw error
@@ -127,7 +141,8 @@ export class Connection {
   /** Undefined if it is no refusal. Redis may refuse some commands, such as those that write, while others succeed. */
   #refusedAs(kind: string, reply: Error): string | undefined {
     if (DOWN.test(errorCode(reply)) || isOfDamage(reply)) return undefined
-    const reason = `Redis refused a command: ${reply.message}`
+    const keys = FORBIDDEN_KEY.test(reply.message) ? ` (all keys begin with "${this.#prefix}")` : ''
+    const reason = `Redis refused a command: ${reply.message}${keys}`
     this.#refused.set(kind, { reason, until: performance.now() + REFUSAL_MS })
     return reason
   }
@@ -175,12 +190,13 @@ export class Connection {
       this.#downSince = performance.now()
       let isRefused = false
       client.on('ready', () => {
-        this.#reportBack()
         this.#downSince = undefined
         this.#fault = undefined
         this.#refused.clear()
         isRefused = false
         this.#release()
+        if (!this.#isPolicyKnown) void warnOfEviction(client)
+        this.#isPolicyKnown = true
       })
       const onLost = (): void => {
         this.#downSince ??= performance.now()
@@ -193,7 +209,8 @@ export class Connection {
         // What Redis said explains the faults of the client library that follow. Those of the network have a code.
         if (isRefused && !isReply(error) && !('code' in error)) return
         isRefused = isReply(error)
-        this.#fault = error.message
+        this.#fault =
+          this.target.isTls && error.message.includes('ETIMEDOUT') ? `${error.message} (does the port speak TLS?)` : error.message
       })
       // Not awaited: it goes on trying, and `ready` tells.
       client.connect().catch((error: Error) => {
@@ -252,11 +269,13 @@ export class Connection {
     if (isReply(cause)) {
       const refusal = this.#refusedAs(kind, cause)
       if (refusal !== undefined) {
+        this.#awaySince ??= performance.now()
         const error = new McpError('ERR_STORE_DOWN', refusal, { cause })
         return NOT_RUN.test(errorCode(cause)) ? markNotRun(error) : error
       }
       if (isOfDamage(cause)) return new McpError('ERR_STORE', `Redis refused a command: ${cause.message}`, { cause })
     }
+    this.#awaySince ??= performance.now()
     // The text of the client library is about an option that it has and Portico does not.
     const isLost = cause.name === 'MaxRetriesPerRequestError'
     this.#failure = isLost ? 'The connection to Redis was lost' : `Redis does not answer: ${cause.message}`
@@ -264,15 +283,18 @@ export class Connection {
     return isReply(cause) ? markNotRun(error) : error
   }
 
-  /** Says nothing if no command failed meanwhile. */
-  #reportBack(): void {
-    if (this.#isMissed && this.#downSince !== undefined)
-      notices.write('info', `portico: Redis can be used again after ${Math.ceil((performance.now() - this.#downSince) / 1000)} s`)
-    this.#isMissed = false
+  /** Redis may take some commands and refuse others: each kind that was refused must have succeeded since. */
+  #reportBack(awaySince: number): void {
+    if (this.health() !== undefined || this.#refused.size > 0) return
+    this.#awaySince = undefined
+    const now = performance.now()
+    if (now - this.#saidBackAt < BACK_MS) return
+    this.#saidBackAt = now
+    notices.write('info', `portico: Redis can be used again after ${Math.ceil((now - awaySince) / 1000)} s`)
   }
 
   #down(): McpError {
-    this.#isMissed = true
+    this.#awaySince ??= this.#downSince ?? performance.now()
     return markNotRun(new McpError('ERR_STORE_DOWN', this.health() ?? 'No connection to Redis'))
   }
 }

@@ -75,7 +75,7 @@ export function redis(url: string, options: RedisOptions = {}): RedisStore {
   if (/[{}]/.test(prefix)) throw new McpError('ERR_CONFIG', `prefix must not contain braces, which a cluster reads; got "${prefix}"`)
   const target = readTarget(url)
   if (target.kind === 'cluster' && more.db) throw new McpError('ERR_CONFIG', 'A cluster has no databases: remove connection.db')
-  const connection = new Connection(target, { timeoutMs, connection: more })
+  const connection = new Connection(target, { timeoutMs, connection: more }, prefix)
   const reportUnreadable = unreadableReports()
   const values = sealedValues(keys)
   const context: RedisContext = { connection, keys: keysWith(prefix), values, reportUnreadable, longestLifeMs: 0 }

@@ -35,20 +35,34 @@ export async function checkStore(open: () => SharedStore | Promise<SharedStore>,
   const itsOptions: CheckStoreOptions = silence ? { silence: (checked) => silence(own.get(checked) ?? checked) } : {}
   for (const check of ALL_CHECKS) {
     const opened: SharedStore[] = []
+    let lastCall: string | undefined
     try {
       await check(async () => {
         const store = await open()
         opened.push(store)
         expectMembers(store)
-        const checked = checkedStore(store)
+        const checked = checkedStore(store, (method) => {
+          lastCall = method
+        })
         own.set(checked, store)
         return checked
       }, itsOptions)
+    } catch (error) {
+      throw explained(error, lastCall)
     } finally {
       // An incomplete store may have no `close()`.
       await Promise.all(opened.map((store) => store?.close?.()))
     }
   }
+}
+
+const HINT = 'Each call of open() must return another replica of the same store'
+
+/** A store that is not shared breaks rules of methods that are right. */
+function explained(error: unknown, lastCall: string | undefined): unknown {
+  if (!(error instanceof Error) || lastCall === undefined) return error
+  error.message += ` (last call: ${lastCall}). ${HINT}`
+  return error
 }
 
 /** Names all that is missing at once: an author who begins with an empty object learns what to write. */

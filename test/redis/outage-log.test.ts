@@ -36,6 +36,23 @@ test('the log says when Redis can be used again, once', async () => {
   await until(() => lines().includes(`portico: this replica is ${store.replica.id}`))
 })
 
+test('the log also says so after Redis was full', async () => {
+  const { url, cli } = await server()
+  const store = redis(url, { prefix: `${randomId()}:`, leaseMs: 10_000 })
+  await serveReplicas(() => testServer(), { count: 1, stores: [store] })
+  await store.replica.join()
+  await cli('CONFIG', 'SET', 'maxmemory', '1')
+  const add = (): Promise<void> => store.topics.add('topic', 'member', 1000)
+  await expect(add()).rejects.toThrow('OOM')
+  // Commands that only read go on meanwhile.
+  await store.topics.sample('topic', 1)
+  await cli('CONFIG', 'SET', 'maxmemory', '0')
+  await store.topics.sample('topic', 1)
+  expect(lines().filter((line) => line.includes('again'))).toEqual([])
+  await add()
+  expect(lines().filter((line) => line.includes('again'))).toEqual(['portico: Redis can be used again after 1 s'])
+})
+
 test('a replica with other keys than the rest says so when it starts', async () => {
   const { url } = await server()
   const prefix = `${randomId()}:`
@@ -55,4 +72,31 @@ test('a replica with other keys than the rest says so when it starts', async () 
       /^portico: store: A value in Redis \(the secret of session ids\) was sealed .*: the secret differs from that of the other replicas, or was removed too early\. Give all replicas the same keys$/,
     ),
   ])
+})
+
+test('the log warns once of a Redis that removes keys when its memory is full', async () => {
+  const { url, cli } = await server()
+  await cli('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  const store = redis(url, { prefix: `${randomId()}:` })
+  await store.replica.join()
+  await until(() => lines().length > 0)
+  await cli('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  await store.close()
+  expect(lines()).toEqual([expect.stringContaining('(maxmemory-policy allkeys-lru). Set it to noeviction')])
+})
+
+test('a user that may not use the keys is told how they begin', async () => {
+  const { url, cli } = await server()
+  await cli('ACL', 'SETUSER', 'other', 'on', '>password', '~other:*', '+@all')
+  const store = redis(url.replace('//', '//other:password@'), { prefix: 'mine:' })
+  await expect(store.replica.join()).rejects.toThrow('(all keys begin with "mine:")')
+  await store.close()
+})
+
+test('a connection with TLS to a port without it says what may be wrong', async () => {
+  const { url } = await server()
+  const store = redis(url.replace('redis:', 'rediss:'), { timeoutMs: 300 })
+  await store.replica.join().catch(() => {})
+  await until(() => store.health()?.includes('does the port speak TLS?') === true)
+  await store.close()
 })

@@ -536,6 +536,31 @@ test.concurrent.each(FAULTS)('the check notices that %s', async (_fault, text, b
   await expect(checkStore(open)).rejects.toThrow(text)
 })
 
+test.each<[string, () => SharedStore, string]>([
+  [
+    'throws',
+    () => {
+      const store = memoryStore()
+      const fail = (): never => {
+        throw new Error('boom')
+      }
+      return { ...store, topics: having(store.topics, { add: fail }) }
+    },
+    'boom (last call: topics.add). Each call of open() must return another replica of the same store',
+  ],
+  [
+    'is always the same replica',
+    (() =>
+      (
+        (one) => () =>
+          one
+      )(memoryStore()))(),
+    'Each call of open() must return another replica',
+  ],
+])('the error about a store that %s names the last call', async (_what, open, text) => {
+  await expect(checkStore(open)).rejects.toThrow(text)
+})
+
 /** Replicas in memory, each over a line that can be cut. */
 function overLines(): { open(): SharedStore; cut(store: SharedStore): undefined } {
   const memory = memoryStore()

@@ -1,4 +1,7 @@
-/** A store whose answers are checked for their form. A check that gets something else would fail with an error that names no method. */
+/**
+ * A store whose answers are checked for their form, and whose last method is noted: the error of a check alone would not say which method
+ * is wrong.
+ */
 
 import { isObject } from '../../base/json.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
@@ -128,15 +131,24 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, Form | undefined>>>
 
 const MAX_SHOWN = 200
 
-/** The same store. A method that is missing, or resolves with something else than `SharedStore` says, is an error that names it. */
-export function checkedStore(store: SharedStore): SharedStore {
+/**
+ * The same store. A method that is missing, throws, or resolves with something else than `SharedStore` says, is an error that names it.
+ *
+ * @param onCall called with the name of each method before it is called
+ */
+export function checkedStore(store: SharedStore, onCall: (method: string) => void): SharedStore {
   // A store need not have tasks.
   const present = Object.entries(FORMS).filter(([name]) => isObject(Reflect.get(store, name)))
-  const parts = new Map(present.map(([name, forms]) => [name, checkedPart(name, Reflect.get(store, name) as object, forms)]))
+  const parts = new Map(present.map(([name, forms]) => [name, checkedPart(name, Reflect.get(store, name) as object, forms, onCall)]))
   return passing(store, (name) => parts.get(name))
 }
 
-function checkedPart(part: string, of: object, forms: Readonly<Record<string, Form | undefined>>): object {
+function checkedPart(
+  part: string,
+  of: object,
+  forms: Readonly<Record<string, Form | undefined>>,
+  onCall: (method: string) => void,
+): object {
   const checked = Object.entries(forms).map(([name, expected]) => {
     const expect = (what: string, got: unknown, fits: boolean): void => {
       if (!fits)
@@ -145,6 +157,7 @@ function checkedPart(part: string, of: object, forms: Readonly<Record<string, Fo
     const method = async (...args: unknown[]): Promise<unknown> => {
       const member: unknown = Reflect.get(of, name, of)
       expect('a method', member, typeof member === 'function')
+      onCall(`${part}.${name}`)
       const value: unknown = await Reflect.apply(member as () => unknown, of, args)
       if (expected) expect(expected.expected, value, expected.fits(value))
       return value

@@ -215,7 +215,8 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
 
   /** A replica that cannot read what the others store gets no requests: the others can answer, and an update that brings wrong keys ends here. */
   readonly checkKeys: HealthCheck = async () => {
-    const reason = this.#store.health() === undefined ? await this.#entries.ids.fault() : undefined
+    if (this.#store.health() !== undefined) return { state: 'degraded', reason: 'Not checked, because the store cannot be used' }
+    const reason = await this.#entries.ids.fault()
     return reason === undefined ? undefined : { state: 'down', reason }
   }
 

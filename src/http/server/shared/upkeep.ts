@@ -71,6 +71,7 @@ export class Upkeep {
   /** Others may continue what this replica ran, so it must not write any more. */
   onLost(reason: string): void {
     const { tails, store } = this.#services
+    notices.write('warn', `portico: this replica lost its lease: ${reason}. Others may go on with what it ran`)
     // No event: others may write those from now on.
     tails.breakOffAll(Math.ceil(LOST_RETRY_LEASES * store.replica.leaseMs))
     this.#options.calls.fenceAll(`This replica lost its lease: ${reason}`)
