@@ -61,7 +61,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   readonly state: SessionState
   readonly journal: StreamJournal | undefined
   readonly #options: SharedCallOptions
-  readonly #channel: Channel
+  /** Opened when the request runs. */
+  #channel: Channel | undefined
   /** Answers to questions of a run before, which this run may not have reached yet. */
   readonly #answersBefore: Map<string, string>
   #outlet: ReplyOutlet | undefined
@@ -85,7 +86,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   constructor(options: SharedCallOptions) {
     const { session, names, usage, services, restart, before } = options
-    const { principal, state, eventName } = session.record
+    const { state, eventName } = session.record
     this.#options = options
     this.sid = session.sid
     this.stream = before?.stream ?? randomId()
@@ -100,13 +101,6 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#hadLease = services.store.replica.isHeld
     this.#answersBefore = new Map(Object.entries(before?.taken.answers ?? {}))
     if (before) this.#questions = lastQuestion(before.taken.journal)
-    this.#channel = services.service.open({
-      outlet: standingOutlet(session.sid, services),
-      principal,
-      address: usage.key || undefined,
-      shared: this,
-      shutdownError: ENDED,
-    })
   }
 
   get callJson(): string {
@@ -147,7 +141,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     // Since the store was asked.
     if (reply.isGone) outlet.abandon()
     try {
-      this.#channel.receive(this.#options.message, outlet)
+      this.#run(outlet)
     } catch (error) {
       outlet.fail()
       throw error
@@ -174,11 +168,23 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       drop: () => end(),
     }
     try {
-      this.#channel.receive(message, outlet)
+      this.#run(outlet)
     } catch (error) {
       services.report(error)
       end(lostAnswer(openCallOf(message, undefined)))
     }
+  }
+
+  #run(outlet: Outlet): void {
+    const { session, message, usage, services } = this.#options
+    this.#channel = services.service.open({
+      outlet: standingOutlet(session.sid, services),
+      principal: session.record.principal,
+      address: usage.key || undefined,
+      shared: this,
+      shutdownError: ENDED,
+    })
+    this.#channel.receive(message, outlet)
   }
 
   /** The client has cancelled the request with this name. */
@@ -190,11 +196,11 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   notice(message: Incoming): void {
     if (message.kind === 'notification' && message.method === 'notifications/initialized') this.#isReady = true
     if (this.names.includes(cancelledIn(message) ?? '')) this.#isCancelled = true
-    this.#channel.receive(message, SILENT)
+    this.#channel?.receive(message, SILENT)
   }
 
   takeAnswer(question: string, json: string): void {
-    this.#channel.receive(read(json, this.#options.services.limits), SILENT)
+    this.#channel?.receive(read(json, this.#options.services.limits), SILENT)
     // The journal settles it once it is recorded.
     if (this.journal) this.#answersBefore.set(question, json)
     else this.settle(question)
@@ -221,7 +227,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   /** @param cause undefined if the client ends the request */
   abort(reason: string, cause?: EndCause): void {
-    this.#channel.close(reason, cause)
+    this.#channel?.close(reason, cause)
   }
 
   /** This replica has lost its lease. Nobody goes on with a request without a stream, and its client is connected here. */
@@ -313,7 +319,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     // Until the stream of a cancelled request has ended, another replica must find the cancellation.
     if (!(this.#isCancelled && this.#logged)) this.#leave()
     queueMicrotask(() => {
-      this.#channel.close('The request was answered')
+      this.#channel?.close('The request was answered')
       if (!this.#logged) this.#end()
     })
   }
