@@ -127,6 +127,9 @@ const OPENING: Record<string, { isShared?: true; options?: TestHttpOptions; prep
       return () => session.ask({ ...BOOM, id: 7 })
     },
   },
+  'a stream of 2024-11-05': {
+    prepare: async (url) => () => http(new URL('sse', url).href, { method: 'GET', isBare: true, headers: { accept: 'text/event-stream' } }),
+  },
 }
 const ALL_OPENING = STORES.flatMap(([where, store]) =>
   Object.entries(OPENING).flatMap(([way, { isShared }]) => (isShared && !store() ? [] : [[way, where, store] as const])),
