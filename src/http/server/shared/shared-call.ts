@@ -4,6 +4,7 @@ import { randomId } from '../../../base/bytes.ts'
 import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import { read } from '../../../jsonrpc/read.ts'
+import { McpError } from '../../../protocol/errors.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
@@ -20,7 +21,7 @@ import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } f
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, goneAnswer, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
+import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
@@ -273,16 +274,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     try {
       await this.#options.change(apply, bounds)
     } catch (error) {
-      if (storeRefusal(error) === NOT_FOUND) this.#onSessionGone()
-      throw error
+      if (storeRefusal(error) !== NOT_FOUND) throw error
+      this.#isGone = true
+      throw new McpError('ERR_INVALID_REQUEST', NOT_FOUND.message, { cause: error })
     }
-  }
-
-  /** Tells a client that has no stream yet what its next request would tell it. */
-  #onSessionGone(): void {
-    this.#isGone = true
-    this.#outlet?.answer(goneAnswer(openCallOf(this.#options.message, undefined)), INTERNAL_ERROR)
-    this.abort('The session has ended')
   }
 
   openPage(elicitationId: string, json: string): Promise<void> {
@@ -293,8 +288,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     return this.#options.services.open.slow
   }
 
+  /** A client that has no stream yet learns of the end of its session as from its next request. A batch has no error code of its own. */
   statusOf(errorCode: number | undefined): number {
-    return this.#isGone ? NOT_FOUND.status : statusOf(errorCode)
+    const hasFailed = errorCode !== undefined || this.#options.message.kind === 'batch'
+    return this.#isGone && hasFailed ? NOT_FOUND.status : statusOf(errorCode)
   }
 
   questionId(): string {
