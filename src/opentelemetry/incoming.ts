@@ -10,18 +10,26 @@ import { operationOf } from './attributes.ts'
 import { activeContext, guarded } from './guarded.ts'
 import { CANCELLED, type Ending, type Failure, runOperation, TOOL_ERROR } from './operation.ts'
 
+/** A request, and how to hear that nobody waits for its answer any more. */
+export interface StoppableRequest extends Omit<ReceivedRequest, 'signal'> {
+  /** Calls `listener` with the reason. Returns a function that removes it. */
+  onAborted(listener: (reason: unknown) => void): () => void
+}
+
 /** Answers a request of a client inside of a span. The parent is the span of the sender. */
-export function runRequest(request: ReceivedRequest, isKnown: boolean, answer: () => Promise<Params>): Promise<Params> {
+export function runRequest(request: StoppableRequest, isKnown: boolean, answer: () => Promise<Params>): Promise<Params> {
   return runIncoming(request, isKnown, answer, (error) => failureOf(error, request.method))
 }
 
 /** Answers a question of a server inside of a span. */
 export function runQuestion(question: ReceivedRequest, answer: () => Promise<Params>): Promise<Params> {
-  return runIncoming(question, true, answer, refusalOf)
+  const { id, method, params, revision, trace, signal } = question
+  const onAborted: StoppableRequest['onAborted'] = (listener) => onAbort(signal, () => listener(signal.reason))
+  return runIncoming({ id, method, params, revision, trace, onAborted }, true, answer, refusalOf)
 }
 
 function runIncoming(
-  request: ReceivedRequest,
+  request: StoppableRequest,
   isKnown: boolean,
   answer: () => Promise<Params>,
   failure: (error: unknown) => Failure,
@@ -43,8 +51,8 @@ function runIncoming(
     endingOf: failure,
     // The work may ignore its signal.
     watch: (end) =>
-      onAbort(request.signal, () => {
-        const ending = endingFor(request.signal.reason)
+      request.onAborted((reason) => {
+        const ending = endingFor(reason)
         if (ending) end(ending)
       }),
   })

@@ -3,7 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
-import { runRequest } from './incoming.ts'
+import { runRequest, type StoppableRequest } from './incoming.ts'
 import { runOutgoing } from './outgoing.ts'
 
 /** The part of a request of a server that is used. It is that of middleware. */
@@ -14,7 +14,7 @@ interface ServedCall {
   readonly isKnown: boolean
   readonly caller: { readonly revision: string }
   readonly trace: TraceContext | undefined
-  readonly signal: AbortSignal
+  onAborted(listener: (reason: unknown) => void): () => void
 }
 
 /** What `server.use` takes. */
@@ -38,6 +38,8 @@ export function serverTelemetry(): ServerTelemetry {
   return Object.assign(aroundCall, { question })
 }
 
-function aroundCall({ id, method, params, isKnown, caller, trace, signal }: ServedCall, next: () => Promise<Params>): Promise<Params> {
-  return runRequest({ id, method, params, revision: caller.revision, trace, signal }, isKnown, next)
+function aroundCall(call: ServedCall, next: () => Promise<Params>): Promise<Params> {
+  const { id, method, params, isKnown, caller, trace } = call
+  const onAborted: StoppableRequest['onAborted'] = (listener) => call.onAborted(listener)
+  return runRequest({ id, method, params, revision: caller.revision, trace, onAborted }, isKnown, next)
 }

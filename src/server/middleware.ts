@@ -1,5 +1,6 @@
 /** Middleware: functions around every request, for example for access control or timing. */
 
+import { callObserver } from '../base/call-observer.ts'
 import type { Id, Params } from '../jsonrpc/message.ts'
 import type { AroundRequest } from '../protocol/interfaces/telemetry.ts'
 import { METHODS } from '../protocol/methods.ts'
@@ -23,6 +24,11 @@ export interface MiddlewareCall {
   /** The trace that the request belongs to, without invalid values. Undefined if there is none. */
   readonly trace: TraceContext | undefined
   readonly signal: AbortSignal
+  /**
+   * Calls `listener` with the reason when `signal` aborts, and returns a function that removes it. For middleware that has nothing to
+   * stop: the first use of `signal` creates it, which takes time for each request.
+   */
+  onAborted(listener: (reason: unknown) => void): () => void
 }
 
 /**
@@ -100,6 +106,10 @@ class View implements MiddlewareCall {
 
   get signal(): AbortSignal {
     return this.#call.exchange.signal
+  }
+
+  onAborted(listener: (reason: unknown) => void): () => void {
+    return this.#call.exchange.onAborted((reason) => callObserver('onAborted', () => listener(reason)))
   }
 }
 

@@ -112,7 +112,19 @@ function run(inner: ServerState, call: MiddlewareCall, next: Next, [current, ...
 }
 
 function viewOf(inner: ServerState, call: MiddlewareCall, params: MiddlewareCall['params']): MiddlewareCall {
-  const { id, method, caller, trace, signal } = call
+  const { id, method, caller, trace } = call
   const named = { method, params }
-  return { id, ...named, target: targetOf(named), isKnown: inner.knows(named), caller, trace, signal }
+  return {
+    id,
+    ...named,
+    target: targetOf(named),
+    isKnown: inner.knows(named),
+    caller,
+    trace,
+    // Created on first use.
+    get signal() {
+      return call.signal
+    },
+    onAborted: (listener) => call.onAborted(listener),
+  }
 }

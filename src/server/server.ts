@@ -164,9 +164,9 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
 
   const forget = (channel: ServerChannel): void => void channels.delete(channel)
   const open = (channelOptions: ChannelOptions): Channel => {
+    serverState.start()
     const channel = new ServerChannel(serverState, channelOptions, forget)
     channels.add(channel)
-    serverState.start()
     return channel
   }
 

@@ -89,7 +89,7 @@ export class Listener implements ChangeListener {
       // The client may have cancelled the request while extensions looked at it.
       if (this.#exchange.isOver) resolve({})
       this.#end = () => resolve({ _meta: about })
-      this.#exchange.onAborted = this.#end
+      this.#exchange.onAborted(this.#end)
     }).finally(() => {
       this.#serverState.changeListeners.delete(this)
       this.#serverState.subscriptionCounts.give(this.#caller, this.#weight)

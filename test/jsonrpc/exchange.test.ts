@@ -102,6 +102,22 @@ test('the first reason for an abort is kept', () => {
   expect(exchange.signal.reason).toBe('first')
 })
 
+test('listeners hear the first reason for an abort once, also if they come late, unless they were removed', () => {
+  const { exchange } = begin()
+  const heard: unknown[] = []
+  const stop = [1, 2, 3].map((n) => exchange.onAborted((reason) => heard.push([n, reason])))
+  stop[1]?.()
+  exchange.abort('first')
+  exchange.cancel('second')
+  exchange.onAborted((reason) => heard.push(['late', reason]))
+  for (const each of stop) each()
+  expect(heard).toEqual([
+    [1, 'first'],
+    [3, 'first'],
+    ['late', 'first'],
+  ])
+})
+
 test('a producer waits as long as the outlet asks it to', async () => {
   const { exchange, outlet } = begin()
   let goOn: () => void = () => {}

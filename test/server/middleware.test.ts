@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { apps } from '../../src/apps/index.ts'
 import { serverExtension } from '../../src/extensions/index.ts'
-import { createServer, McpError, type MiddlewareCall, type Service } from '../../src/server/index.ts'
+import { createServer, McpError, type Middleware, type MiddlewareCall, type Service } from '../../src/server/index.ts'
 import { tasks } from '../../src/tasks/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
@@ -227,4 +227,38 @@ test('the valid part of a trace context is given to handlers and middleware', as
     }
     expect(seen.slice(-cases.length)).toEqual(cases.map(([, expected]) => expected ?? undefined))
   }
+})
+
+test('middleware hears of a cancelled request, also in a mounted server, and its listeners may fail', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const [inner, server] = [createServer({ name: 'inner', version: '1' }), newServer()]
+  const heard: unknown[] = []
+  const hear: Middleware = (call, next) => {
+    call.onAborted(() => {
+      throw new Error('A bug')
+    })
+    call.onAborted((reason) => heard.push([call.target, (reason as Error).name]))
+    const stop = call.onAborted(() => heard.push('removed'))
+    stop()
+    return next()
+  }
+  let isWaiting = false
+  inner.tool('wait', {}, () => {
+    isWaiting = true
+    return new Promise<string>(() => {})
+  })
+  inner.use(hear)
+  server.mount('inner', inner)
+  server.use(hear)
+  const channel = rawChannel(server)
+  channel.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'inner_wait', _meta: envelope() } })
+  await vi.waitFor(() => expect(isWaiting).toBe(true))
+  channel.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      ['inner_wait', 'AbortError'],
+      ['wait', 'AbortError'],
+    ])
+  said.mockRestore()
 })

@@ -125,7 +125,7 @@ export class TaskReceiver {
     }
     if (isFinal(task)) return tell()
     waiting.add(tell)
-    exchange.onAborted = () => waiting.delete(tell)
+    exchange.onAborted(() => waiting.delete(tell))
   }
 
   #cancel(task: ReceivedTask): Params {

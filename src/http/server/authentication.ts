@@ -20,15 +20,18 @@ export class Authentication {
   readonly #rate: Rate | false
   readonly #blocked: BlockedAddresses
   readonly #now: () => number
+  readonly #isGood: (credentials: string) => boolean | Promise<boolean>
   #reportedAt = Number.NEGATIVE_INFINITY
   /** The header with the credentials, as the last refusal of some named it. */
   #header = 'authorization'
 
-  constructor(prove: Prove, rate: Rate | false, now: () => number) {
+  /** @param isGood whether a blocked address may use these credentials. Default: if this process accepted them not long ago. */
+  constructor(prove: Prove, rate: Rate | false, now: () => number, isGood?: (credentials: string) => boolean) {
     this.#prove = prove
     this.#rate = rate
     this.failures = new FailedLogins(rate, now)
     this.#blocked = new BlockedAddresses(now)
+    this.#isGood = isGood ?? ((credentials) => this.#blocked.isGood(credentials))
     this.#now = now
   }
 
@@ -38,7 +41,7 @@ export class Authentication {
     if (waitMs > 0) {
       // Guesses must not reach a database or an issuer.
       const credentials = request.header(this.#header)
-      if (credentials !== undefined && !(await this.#blocked.isGood(credentials))) return this.#tooMany(waitMs)
+      if (credentials !== undefined && !(await this.#isGood(credentials))) return this.#tooMany(waitMs)
     }
     let outcome: AuthenticatedCaller | AuthRefusal
     try {

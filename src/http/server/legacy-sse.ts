@@ -85,13 +85,14 @@ export class LegacySse {
     const full = this.#checkRoom(usage)
     if (full) return full
     const end = (): void => this.#end(id, 'The client closed its stream')
-    const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
+    // First: if this fails, there is no stream that has to end.
     const channel = service.open({
       outlet: { push, answer: (json) => void push(json), drop: () => {} },
       principal,
       address: usage.key || undefined,
     })
+    const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
     usage.legacySessions++
     this.#sessions.set(id, { principal, usage, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
     this.#stopTending ??= open.everyTick(() => this.#tend())

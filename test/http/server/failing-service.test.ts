@@ -111,3 +111,45 @@ test.each(ALL)('%s that fails %s its answer gives back what it held, %s', async 
   expect(counts()).toEqual({ inFlight: 0, abandoned: 0, streams: 0, legacySessions: 0, bodyBytes: 0, keptBytes: 0 })
   if (method === 'tools/call' && !way.includes('2024')) expect((await askModern(url, callTool('hi'))).status).toBe(200)
 })
+
+/** Ways to requests for which the server opens a channel. `prepare` returns a function that asks, once the server fails. */
+const OPENING: Record<string, { isShared?: true; options?: TestHttpOptions; prepare(url: string): Promise<() => Promise<HttpAnswer>> }> = {
+  'a handshake': { prepare: async (url) => () => http(url, { body: initializeMessage('2025-11-25') }) },
+  'a handshake without a session': {
+    options: { sessions: false },
+    prepare: async (url) => () => http(url, { body: initializeMessage('2025-11-25') }),
+  },
+  // The same id each time, which no replica may take for one in progress.
+  'a request of a session': {
+    isShared: true,
+    prepare: async (url) => {
+      const session = await openSession(url, '2025-11-25')
+      return () => session.ask({ ...BOOM, id: 7 })
+    },
+  },
+  'a stream of 2024-11-05': {
+    prepare: async (url) => () => http(new URL('sse', url).href, { method: 'GET', isBare: true, headers: { accept: 'text/event-stream' } }),
+  },
+}
+const ALL_OPENING = STORES.flatMap(([where, store]) =>
+  Object.entries(OPENING).flatMap(([way, { isShared }]) => (isShared && !store() ? [] : [[way, where, store] as const])),
+)
+
+test.each(ALL_OPENING)('%s for which no channel can be opened gives back what it held, %s', async (way, _where, storeOf) => {
+  const { options, prepare } = OPENING[way] as (typeof OPENING)[string]
+  const server = testServer()
+  let isFailing = false
+  const { open } = server
+  const service: Service = Object.assign(server, {
+    open: (...args: Parameters<Service['open']>) => {
+      if (isFailing) throw new Error('A bug')
+      return open.apply(server, args)
+    },
+  })
+  const store = storeOf()
+  const { url, handler } = await serve(service as never, { ...options, ...(store && { store }) })
+  const ask = await prepare(url)
+  isFailing = true
+  for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(500)
+  expect(handler.counts).toMatchObject({ inFlight: 0, abandoned: 0, streams: 0, sessions: 0, legacySessions: 0, bodyBytes: 0 })
+})

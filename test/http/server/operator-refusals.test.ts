@@ -109,7 +109,7 @@ describe('the token for metrics', () => {
     },
   )
 
-  it('can be guessed no more often than failedLogins says', async () => {
+  it('gets 429 in place of 401 if there were more wrong ones than failedLogins allows', async () => {
     const { url, refused, statusOf } = await refusing({ limits: { failedLogins: { perSecond: 0.001, burst: 3 } } })
     expect(await statusOf(scrape(url, `Bearer ${TOKEN}`))).toBe(200)
     const statuses: number[] = []
@@ -120,16 +120,26 @@ describe('the token for metrics', () => {
     expect(await statusOf(scrape(url, `Bearer ${TOKEN}`))).toBe(200)
   })
 
-  it('can be guessed no more often at several replicas', async () => {
+  it('is accepted from an address with too many wrong ones, also by a process that never saw it', async () => {
+    const { url, statusOf } = await refusing({ limits: { failedLogins: { perSecond: 0.001, burst: 3 } } })
+    for (let guess = 0; guess < 5; guess++) await statusOf(scrape(url, `Bearer guess-${guess}`))
+    for (const scheme of ['Bearer', 'bearer']) expect(await statusOf(scrape(url, `${scheme} ${TOKEN}`))).toBe(200)
+    expect(await statusOf(scrape(url, `Bearer ${TOKEN}x`))).toBe(429)
+  })
+
+  it('is counted together at several replicas if it is wrong, and accepted by each if it is right', async () => {
     const { urls } = await serveReplicas(() => testServer(), {
       metrics: { token: TOKEN },
       limits: { failedLogins: { perSecond: 0.001, burst: 4 } },
     })
-    const statuses: number[] = []
-    for (let guess = 0; guess < 6; guess++) {
-      const { at, ...call } = scrape(urls[guess % urls.length] as string, `Bearer guess-${guess}`)
-      statuses.push((await http(at, call)).status)
+    const statusAt = async (replica: number, token: string): Promise<number> => {
+      const { at, ...call } = scrape(urls[replica % urls.length] as string, `Bearer ${token}`)
+      return (await http(at, call)).status
     }
-    expect(statuses).toEqual([401, 401, 401, 401, 429, 429])
+    expect(await statusAt(0, TOKEN)).toBe(200)
+    const statuses: number[] = []
+    for (let guess = 0; guess < 7; guess++) statuses.push(await statusAt(guess, `guess-${guess}`))
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429, 429])
+    for (let replica = 0; replica < urls.length; replica++) expect(await statusAt(replica, TOKEN)).toBe(200)
   })
 })

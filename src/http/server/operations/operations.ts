@@ -1,5 +1,6 @@
 /** What an operator gets: health, metrics, and a record of each request. Loaded only if an option asks for it. */
 
+import type { Rate } from '../../../base/rate.ts'
 import { reportError } from '../../../base/report-error.ts'
 import type { Arrival } from '../../../jsonrpc/outlet.ts'
 import { byLabel, gauge, type MetricFamily, PROMETHEUS_TYPE, prometheusText } from '../../../observability/metrics/metric-family.ts'
@@ -48,7 +49,7 @@ export class Operations {
     this.#guard = new OperatorGuard(options)
     this.#readiness = new ReadinessChecks(endpoint, countSessions)
     const { token, serve, gather } = (typeof metrics === 'object' ? metrics : {}) as Partial<GatheredMetricsOptions>
-    if (token !== undefined) this.#scrapers = new Authentication(byToken(token), endpoint.limits.failedLogins, () => performance.now())
+    if (token !== undefined) this.#scrapers = scrapersWith(token, endpoint.limits.failedLogins)
     this.#gather = gather
     serve?.(() => this.#ownFamilies())
     if (health) {
@@ -206,12 +207,16 @@ const WRONG_TOKEN: AuthRefusal = {
 /** Names of schemes are not case-sensitive (RFC 9110, 11.1). */
 const BEARER = /^bearer +/i
 
-const byToken =
-  (token: string): NonNullable<HttpOptions['authenticate']> =>
-  (request) => {
-    const given = request.header('authorization') ?? ''
-    return BEARER.test(given) && isSame(given.replace(BEARER, ''), token) ? { principal: 'metrics' } : WRONG_TOKEN
-  }
+/**
+ * A wrong token of one scraper must not lock out another one at the same address, also in a process that the other one has never asked.
+ * So the right token always counts. A limit would save nothing: a comparison costs less than a refusal.
+ */
+function scrapersWith(token: string, rate: Rate | false): Authentication {
+  const isRight = (given: string): boolean => BEARER.test(given) && isSame(given.replace(BEARER, ''), token)
+  const prove: NonNullable<HttpOptions['authenticate']> = (request) =>
+    isRight(request.header('authorization') ?? '') ? { principal: 'metrics' } : WRONG_TOKEN
+  return new Authentication(prove, rate, () => performance.now(), isRight)
+}
 
 /** Compares all characters, so that the time does not tell how many are right. */
 function isSame(given: string, expected: string): boolean {

@@ -127,7 +127,13 @@ export class SessionRequests implements SessionEndpoint {
       inFlight.leave(usage, body)
       return crowded
     }
-    const session = this.#sessions.begin(principal, usage)
+    let session: HttpSession
+    try {
+      session = this.#sessions.begin(principal, usage)
+    } catch (error) {
+      inFlight.leave(usage, body)
+      throw error
+    }
     let isOver = false
     const over = (): void => {
       isOver = true

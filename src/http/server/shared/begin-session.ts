@@ -3,7 +3,7 @@
 import { randomId } from '../../../base/bytes.ts'
 import type { RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Service, SessionState } from '../../../protocol/interfaces/service.ts'
+import type { Channel, Service, SessionState } from '../../../protocol/interfaces/service.ts'
 import type { InFlight } from '../limits/in-flight.ts'
 import { JSON_TYPE, type Refusal } from '../refusal.ts'
 import { SILENT } from '../session/check-request.ts'
@@ -36,13 +36,13 @@ export function beginSession(
     change: () => Promise.resolve(),
     openPage: () => Promise.resolve(),
   }
-  const channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
+  let channel: Channel | undefined
   let isOver = false
   const over = (): void => {
     if (isOver) return
     isOver = true
     inFlight.leave(usage, body)
-    queueMicrotask(() => channel.close('The handshake is over'))
+    queueMicrotask(() => channel?.close('The handshake is over'))
   }
   const keep = async (begun: SessionState, json: string): Promise<Refusal | undefined> => {
     const record: SessionRecord = { principal, eventName: randomId().slice(0, 12), caller, state: begun }
@@ -53,7 +53,7 @@ export function beginSession(
     else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
     return undefined
   }
-  reply.onGone = () => channel.close('The client disconnected during the handshake')
+  reply.onGone = () => channel?.close('The client disconnected during the handshake')
   const outlet: Outlet = {
     sender: access,
     arrival: body.arrival,
@@ -69,6 +69,7 @@ export function beginSession(
     },
   }
   try {
+    channel = service.open({ outlet: { ...SILENT, canPush: true }, principal, shared })
     channel.receive(message, outlet)
   } catch (error) {
     over()

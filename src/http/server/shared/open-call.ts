@@ -1,10 +1,9 @@
 /** What the store keeps of a request in progress, for another replica that continues it or answers it with an error. */
 
-import { type ErrorObject, type Id, INTERNAL_ERROR, INVALID_REQUEST, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
+import { type ErrorObject, type Id, INTERNAL_ERROR, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
 import { errorJson } from '../../../jsonrpc/write.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import { STORE_DOWN } from '../refusal.ts'
-import { NOT_FOUND } from '../session/check-request.ts'
 
 export interface OpenCall {
   /** The ids that must be answered. */
@@ -51,9 +50,6 @@ const LOST = {
 /** The answer to a request whose replica cannot go on with it. */
 export const lostAnswer = (call: OpenCall, why: keyof typeof LOST = 'ended'): string =>
   answerAll(call, { code: INTERNAL_ERROR, message: LOST[why], data: { reason: 'replica_lost', retryable: why !== 'had all runs' } })
-
-/** The answer to a request whose session has ended. */
-export const goneAnswer = (call: OpenCall): string => answerAll(call, { code: INVALID_REQUEST, message: NOT_FOUND.message })
 
 /** The answer to a request whose events the store refuses, for example because its memory is full. */
 export const refusedAnswer = (call: OpenCall, message = 'The store of the server did not take the answer'): string =>

@@ -4,6 +4,7 @@ import { randomId } from '../../../base/bytes.ts'
 import { type Id, INTERNAL_ERROR, type Incoming } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import { read } from '../../../jsonrpc/read.ts'
+import { McpError } from '../../../protocol/errors.ts'
 import type { Access } from '../../../protocol/interfaces/access.ts'
 import type { Channel, EndCause, SessionState, SharedSession } from '../../../protocol/interfaces/service.ts'
 import type { SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
@@ -20,7 +21,7 @@ import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } f
 import type { SlowAnswers } from '../streams/slow-answers.ts'
 import { type JournalOwner, lastQuestion, StreamJournal } from './call-journal.ts'
 import { IS_OVER, LoggedStream, type LoggedStreamOwner } from './logged-stream.ts'
-import { callName, goneAnswer, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
+import { callName, lostAnswer, openCallOf, type RestartableCall, RUNS, refusedAnswer } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { ReadSession } from './session-record.ts'
 import { standingOutlet } from './standing-stream.ts'
@@ -61,7 +62,8 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   readonly state: SessionState
   readonly journal: StreamJournal | undefined
   readonly #options: SharedCallOptions
-  readonly #channel: Channel
+  /** Opened when the request runs. */
+  #channel: Channel | undefined
   /** Answers to questions of a run before, which this run may not have reached yet. */
   readonly #answersBefore: Map<string, string>
   #outlet: ReplyOutlet | undefined
@@ -85,7 +87,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   constructor(options: SharedCallOptions) {
     const { session, names, usage, services, restart, before } = options
-    const { principal, state, eventName } = session.record
+    const { state, eventName } = session.record
     this.#options = options
     this.sid = session.sid
     this.stream = before?.stream ?? randomId()
@@ -100,13 +102,6 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     this.#hadLease = services.store.replica.isHeld
     this.#answersBefore = new Map(Object.entries(before?.taken.answers ?? {}))
     if (before) this.#questions = lastQuestion(before.taken.journal)
-    this.#channel = services.service.open({
-      outlet: standingOutlet(session.sid, services),
-      principal,
-      address: usage.key || undefined,
-      shared: this,
-      shutdownError: ENDED,
-    })
   }
 
   get callJson(): string {
@@ -147,7 +142,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     // Since the store was asked.
     if (reply.isGone) outlet.abandon()
     try {
-      this.#channel.receive(this.#options.message, outlet)
+      this.#run(outlet)
     } catch (error) {
       outlet.fail()
       throw error
@@ -174,11 +169,23 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
       drop: () => end(),
     }
     try {
-      this.#channel.receive(message, outlet)
+      this.#run(outlet)
     } catch (error) {
       services.report(error)
       end(lostAnswer(openCallOf(message, undefined)))
     }
+  }
+
+  #run(outlet: Outlet): void {
+    const { session, message, usage, services } = this.#options
+    this.#channel = services.service.open({
+      outlet: standingOutlet(session.sid, services),
+      principal: session.record.principal,
+      address: usage.key || undefined,
+      shared: this,
+      shutdownError: ENDED,
+    })
+    this.#channel.receive(message, outlet)
   }
 
   /** The client has cancelled the request with this name. */
@@ -190,11 +197,11 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
   notice(message: Incoming): void {
     if (message.kind === 'notification' && message.method === 'notifications/initialized') this.#isReady = true
     if (this.names.includes(cancelledIn(message) ?? '')) this.#isCancelled = true
-    this.#channel.receive(message, SILENT)
+    this.#channel?.receive(message, SILENT)
   }
 
   takeAnswer(question: string, json: string): void {
-    this.#channel.receive(read(json, this.#options.services.limits), SILENT)
+    this.#channel?.receive(read(json, this.#options.services.limits), SILENT)
     // The journal settles it once it is recorded.
     if (this.journal) this.#answersBefore.set(question, json)
     else this.settle(question)
@@ -221,7 +228,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
 
   /** @param cause undefined if the client ends the request */
   abort(reason: string, cause?: EndCause): void {
-    this.#channel.close(reason, cause)
+    this.#channel?.close(reason, cause)
   }
 
   /** This replica has lost its lease. Nobody goes on with a request without a stream, and its client is connected here. */
@@ -267,16 +274,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     try {
       await this.#options.change(apply, bounds)
     } catch (error) {
-      if (storeRefusal(error) === NOT_FOUND) this.#onSessionGone()
-      throw error
+      if (storeRefusal(error) !== NOT_FOUND) throw error
+      this.#isGone = true
+      throw new McpError('ERR_INVALID_REQUEST', NOT_FOUND.message, { cause: error })
     }
-  }
-
-  /** Tells a client that has no stream yet what its next request would tell it. */
-  #onSessionGone(): void {
-    this.#isGone = true
-    this.#outlet?.answer(goneAnswer(openCallOf(this.#options.message, undefined)), INTERNAL_ERROR)
-    this.abort('The session has ended')
   }
 
   openPage(elicitationId: string, json: string): Promise<void> {
@@ -287,8 +288,10 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     return this.#options.services.open.slow
   }
 
+  /** A client that has no stream yet learns of the end of its session as from its next request. A batch has no error code of its own. */
   statusOf(errorCode: number | undefined): number {
-    return this.#isGone ? NOT_FOUND.status : statusOf(errorCode)
+    const hasFailed = errorCode !== undefined || this.#options.message.kind === 'batch'
+    return this.#isGone && hasFailed ? NOT_FOUND.status : statusOf(errorCode)
   }
 
   questionId(): string {
@@ -313,7 +316,7 @@ export class SharedCall implements ReplyOwner, LoggedStreamOwner, SharedSession,
     // Until the stream of a cancelled request has ended, another replica must find the cancellation.
     if (!(this.#isCancelled && this.#logged)) this.#leave()
     queueMicrotask(() => {
-      this.#channel.close('The request was answered')
+      this.#channel?.close('The request was answered')
       if (!this.#logged) this.#end()
     })
   }

@@ -1,6 +1,7 @@
 /** Requests that change one shared session at the same time. */
 
 import { describe, expect, test, vi } from 'vitest'
+import type { RequestRecord } from '../../../../src/observability/index.ts'
 import type { Server, ServerOptions } from '../../../../src/server/index.ts'
 import type { SharedStore } from '../../../../src/store/index.ts'
 import { gate, type HttpSession, openSession, sessionAt, storedName, testServer, until } from '../../../support/http-service.ts'
@@ -70,11 +71,14 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const [store] = (await storesOf(1)) as [SharedStore]
     const onError = vi.fn()
-    const { urls, handlers } = await serveReplicas(() => noted({ onError, logging: {} }), { stores: [store], count: 1 })
+    const records: RequestRecord[] = []
+    const onRequest = (record: RequestRecord): void => void records.push(record)
+    const { urls, handlers } = await serveReplicas(() => noted({ onError, logging: {} }), { stores: [store], count: 1, onRequest })
     const session = await openSession(urls[0] as string, title === 'a batch' ? '2025-03-26' : '2025-11-25')
     const { sessions } = store
     const { replace } = sessions
     log.mockClear()
+    records.length = 0
     sessions.replace = async (sid, ...more) => {
       await sessions.end(sid)
       return replace.call(sessions, sid, ...more)
@@ -83,6 +87,10 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('Session not found')])
     await until(() => handlers[0]?.counts.inFlight === 0)
     expect([onError.mock.calls, log.mock.calls]).toEqual([[], []])
+    // The record says what the client got. A notification has none.
+    const brackets = title === 'a batch' ? 2 : 0
+    const record = { outcome: 'error', code: -32600, responseBytes: answer.text.length - brackets }
+    expect(records).toMatchObject(title === 'a notification' ? [] : [record])
     log.mockRestore()
   })
 })

@@ -131,32 +131,37 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect((await resumed.messages()).filter(({ id }) => id !== undefined)).toEqual([])
   })
 
-  test('a fault of the server when it runs a call again is the end of the call', async () => {
-    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const { urls, handlers } = await serveReplicas((replica) => {
-      const own = orderTool([])(replica)
-      if (replica === 0) return own
-      const { open } = own as Service
-      return Object.assign(own, {
-        open: (options: ChannelOptions) =>
-          Object.assign(open.call(own, options), {
-            receive: ({ kind }: Incoming) => {
-              if (kind === 'request') throw new Error('A bug')
-            },
-          }),
+  test.each(['opens a channel', 'receives it'])(
+    'a fault of the server when it runs a call again and %s is the end of the call',
+    async (step) => {
+      const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const { urls, handlers } = await serveReplicas((replica) => {
+        const own = orderTool([])(replica)
+        if (replica === 0) return own
+        const { open } = own as Service
+        return Object.assign(own, {
+          open: (options: ChannelOptions) => {
+            if (step === 'opens a channel') throw new Error('A bug')
+            return Object.assign(open.call(own, options), {
+              receive: ({ kind }: Incoming) => {
+                if (kind === 'request') throw new Error('A bug')
+              },
+            })
+          },
+        })
       })
-    })
-    const session = await openSession(urls[0] as string, '2025-11-25', { capabilities: { sampling: {} } })
-    const stream = await session.askStream(ORDER)
-    await stream.message()
-    await handlers[0]?.drain(0)
-    await handlers[0]?.close()
-    const resumed = await at(urls[1], session).listen(stream.events.filter(({ data }) => data).at(-1)?.id)
-    expect((await resumed.messages()).at(-1)).toMatchObject({ id: 7, error: { data: { reason: 'replica_lost', retryable: true } } })
-    await until(() => handlers.slice(1).every(({ counts }) => counts.inFlight === 0 && counts.bodyBytes === 0))
-    expect(errors.mock.calls.flat().join()).toContain('A bug')
-    errors.mockRestore()
-  })
+      const session = await openSession(urls[0] as string, '2025-11-25', { capabilities: { sampling: {} } })
+      const stream = await session.askStream(ORDER)
+      await stream.message()
+      await handlers[0]?.drain(0)
+      await handlers[0]?.close()
+      const resumed = await at(urls[1], session).listen(stream.events.filter(({ data }) => data).at(-1)?.id)
+      expect((await resumed.messages()).at(-1)).toMatchObject({ id: 7, error: { data: { reason: 'replica_lost', retryable: true } } })
+      await until(() => handlers.slice(1).every(({ counts }) => counts.inFlight === 0 && counts.bodyBytes === 0))
+      expect(errors.mock.calls.flat().join()).toContain('A bug')
+      errors.mockRestore()
+    },
+  )
 
   test('a handler that ends its replica each time is run three times', async () => {
     let runs = 0
