@@ -536,27 +536,19 @@ test.concurrent.each(FAULTS)('the check notices that %s', async (_fault, text, b
   await expect(checkStore(open)).rejects.toThrow(text)
 })
 
+const SAME = memoryStore()
+
 test.each<[string, () => SharedStore, string]>([
   [
     'throws',
-    () => {
-      const store = memoryStore()
-      const fail = (): never => {
-        throw new Error('boom')
-      }
-      return { ...store, topics: having(store.topics, { add: fail }) }
-    },
+    ((memory) => () => {
+      const store = memory.another()
+      const add = (): Promise<void> => Promise.reject(new Error('boom'))
+      return { ...store, topics: having(store.topics, { add }) }
+    })(memoryStore()),
     'boom (last call: topics.add). Each call of open() must return another replica of the same store',
   ],
-  [
-    'is always the same replica',
-    (() =>
-      (
-        (one) => () =>
-          one
-      )(memoryStore()))(),
-    'Each call of open() must return another replica',
-  ],
+  ['is always the same replica', () => SAME, 'Each call of open() must return another replica'],
 ])('the error about a store that %s names the last call', async (_what, open, text) => {
   await expect(checkStore(open)).rejects.toThrow(text)
 })
