@@ -34,10 +34,14 @@ export class ReplicaMessages {
     }
   }
 
-  /** Tells the endpoints of one replica. What it is about is in the store, so a message that cannot be sent is only reported. */
+  /**
+   * Tells the endpoints of one replica, or of all if that one is gone: another one may have taken over what it ran. What it is about is in
+   * the store, so a message that cannot be sent is only reported.
+   */
   async hint(replica: string, notice: ReplicaNotice, report: (error: unknown) => void): Promise<void> {
-    if (replica === this.#replica.id) this.hintHere(notice)
-    else await this.send(replica, notice).catch(report)
+    if (replica === this.#replica.id) return this.hintHere(notice)
+    const isSent = await this.send(replica, notice).catch(report)
+    if (isSent === false) await this.hintAll(notice, report)
   }
 
   /** The same for the endpoints of all replicas. */

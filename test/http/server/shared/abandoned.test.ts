@@ -60,6 +60,31 @@ describe.each(STORES)('with a store in %s', (_name, storesOf) => {
     expect(abandoned()).toEqual([0, 0, 0])
   })
 
+  test('a client that leaves the stream of a call that runs again elsewhere has abandoned it there', async () => {
+    const runs: number[] = []
+    const { urls, handlers } = await serveReplicas(
+      (replica) => {
+        const service = testServer()
+        service.tool('wait', { restartable: true }, async (_args, ctx) => {
+          runs.push(replica)
+          await ctx.progress(1)
+          await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+        })
+        return service
+      },
+      { stores: await storesOf(3), count: 3 },
+    )
+    const session = await openSession(urls[0] as string, '2025-11-25')
+    const stream = await session.askStream({ ...callTool('wait', {}, WATCHED), id: 7 })
+    await stream.message()
+    const reader = await sessionAt(urls[2] as string, session.id, session.headers).listen(stream.events.findLast(({ data }) => data)?.id)
+    await handlers[0]?.close()
+    await until(() => runs.length === 2)
+    await reader.message()
+    reader.destroy()
+    await until(() => handlers[runs[1] as number]?.counts.abandoned === 1)
+  })
+
   test('a stream that its client resumed elsewhere in the meantime is not abandoned', async () => {
     const { go, session, at, abandoned } = await waiting(await storesOf(2))
     const stream = await session.askStream({ ...callTool('wait', {}, WATCHED), id: 7 })
