@@ -100,8 +100,22 @@ describe('the Dockerfile', () => {
   })
 
   test('links a command that the build has made executable', () => {
-    const [, path] = /ln -s \/opt\/portico\/(\S+) \/usr\/local\/bin\/portico/.exec(fileOf('Dockerfile')) ?? []
+    const [, path] = /ln -s \/app\/node_modules\/portico\/(\S+) \/usr\/local\/bin\/portico/.exec(fileOf('Dockerfile')) ?? []
     expect(spawnSync(join(root, String(path)), ['--version'], { encoding: 'utf8' })).toMatchObject({ status: 0 })
+  })
+
+  test('can be the base of an image with packages, as the page shows', () => {
+    const page = readFileSync(`${root}/docs/deployment.md`, 'utf8')
+    const [example = ''] = [...page.matchAll(/^```dockerfile\n([\s\S]*?)^```$/gm)]
+      .map(([, text]) => text)
+      .filter((text) => text?.includes('npm ci'))
+    const [, base] = /^ARG NODE=(\S+)$/m.exec(fileOf('Dockerfile')) ?? []
+    expect([...example.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from)).toEqual([base, 'portico'])
+    // Packages come beside Portico, and do not replace it.
+    const [, folder] = /^COPY --from=packages \S+\/node_modules (\S+)$/m.exec(example) ?? []
+    expect(textsOf(last, 'COPY').find((text) => text.includes(' /build/dist '))).toContain(` ${folder}/portico/dist`)
+    expect(example).toContain('rm -rf node_modules/portico')
+    expect(`${example.trimEnd().split(' ').at(-1)}server.mjs`).toBe(env.PORTICO_SERVER)
   })
 
   test('runs as a user that is not root, with settings that are valid', async () => {
