@@ -16,12 +16,27 @@ import { selfSigned } from '../support/self-signed.ts'
 
 const fileOf = (path: string): string => readFileSync(`${root}/deploy/${path}`, 'utf8')
 
+/** What is in files of secrets. */
+const SECRET_FILES: Record<string, string> = {
+  PORTICO_KEYS_FILE: 'k'.repeat(32),
+  PORTICO_STORE_FILE: 'redis://redis:6379',
+  PORTICO_METRICS_TOKEN_FILE: 't'.repeat(48),
+}
+
 /** Checks variables as the command does. Files of secrets are not there, so their settings get a value. */
 function settingsOf(env: Record<string, string>): Promise<Settings> {
   const given = Object.entries(env).map(([name, value]) =>
-    name.endsWith('_FILE') ? [name.slice(0, -'_FILE'.length), name === 'PORTICO_KEYS_FILE' ? 'k'.repeat(32) : value] : [name, value],
+    name in SECRET_FILES ? [name.slice(0, -'_FILE'.length), SECRET_FILES[name] as string] : [name, value],
   )
   return readSettings(new Map(), { cwd: '/', env: Object.fromEntries(given) })
+}
+
+/** The variables say who may call in both ways, of which one is enough. */
+async function expectCallers({ PORTICO_API_KEYS_FILE: file, PORTICO_AUTH_ISSUERS: issuers = '', ...env }: Record<string, string>) {
+  expect(file).toBeDefined()
+  expect((await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_API_KEYS: `ci=${'k'.repeat(48)}` })).get('apiKeys')).toBeDefined()
+  const settings = await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_AUTH_ISSUERS: issuers })
+  expect(settings.get('authResource')).toBe(`https://${env.PORTICO_ALLOWED_HOSTS}/mcp`)
 }
 
 describe('the Dockerfile', () => {
@@ -194,6 +209,15 @@ describe('the compose file', () => {
   const { services } = compose
   const replicas = Object.entries(services).filter(([name]) => name.startsWith('replica'))
 
+  test('has a way to say who may call: without the marks of comments it is valid', async () => {
+    const text = fileOf('compose.yaml').replaceAll(/^( *)# (?=PORTICO_|- portico_|portico_| {2}file:)/gm, '$1')
+    const { services: all, secrets } = parseDocument(text, { merge: true }).toJS() as typeof compose
+    const { environment = {}, secrets: names } = all['replica-1'] as Service
+    expect(names?.map((name) => secrets[name]?.file)).toEqual(['./secrets/keys', './secrets/store', './secrets/api-keys'])
+    expect(environment.PORTICO_API_KEYS_FILE).toBe(`/run/secrets/${names?.[2]}`)
+    await expectCallers(environment)
+  })
+
   test('names only services, networks, volumes, secrets and files that exist', () => {
     expect(document.errors).toEqual([])
     expect(Object.keys(services)).toEqual(['redis', 'replica-1', 'replica-2', 'nginx'])
@@ -219,8 +243,7 @@ describe('the compose file', () => {
     for (const [, { environment = {}, secrets = [] }] of replicas) {
       for (const value of Object.values(environment)) expect(typeof value).toBe('string')
       const settings = await settingsOf(environment)
-      expect(settings.get('store')).toBe('redis://redis:6379')
-      expect(environment.PORTICO_KEYS_FILE).toBe(`/run/secrets/${secrets[0]}`)
+      expect([environment.PORTICO_KEYS_FILE, environment.PORTICO_STORE_FILE]).toEqual(secrets.map((name) => `/run/secrets/${name}`))
       expect(settings.get('trustProxy')).toBe(1)
     }
   })
@@ -229,7 +252,9 @@ describe('the compose file', () => {
     expect(compose.networks.inside).toEqual({ internal: true })
     for (const [name, { ports, networks }] of Object.entries(services)) {
       expect([name, ports !== undefined]).toEqual([name, name === 'nginx'])
-      expect([name, networks?.includes('outside') ?? false]).toEqual([name, name === 'nginx'])
+      // Redis has no way out, and replicas have one that nobody else has.
+      const more = name === 'nginx' ? ['outside'] : name === 'redis' ? [] : ['internet']
+      expect([name, networks]).toEqual([name, ['inside', ...more]])
     }
     for (const [, { stop_grace_period = '' }] of replicas)
       expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(10_000 + 5000)
