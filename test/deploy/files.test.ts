@@ -39,6 +39,13 @@ async function expectCallers({ PORTICO_API_KEYS_FILE: file, PORTICO_AUTH_ISSUERS
   expect(settings.get('authResource')).toBe(`https://${env.PORTICO_ALLOWED_HOSTS}/mcp`)
 }
 
+/** What the limits of all replicas allow in Redis. */
+function mostBytes(replicas: number, { get }: Settings): number {
+  const kept = (get('limits.maxKeptBytes') as number) * 8
+  // Twice: what was there at the start of a period, and what may be added in it.
+  return 2 * replicas * (kept + FIXED_HTTP_LIMITS.maxRoundBytes) + (get('storeTaskBytes') as number)
+}
+
 describe('the Dockerfile', () => {
   interface Instruction {
     name: string
@@ -264,10 +271,7 @@ describe('the compose file', () => {
   })
 
   test('gives Redis the memory for what the limits of all replicas allow', async () => {
-    const { get } = await settingsOf(replicas[0]?.[1].environment ?? {})
-    const kept = (get('limits.maxKeptBytes') as number) * 8
-    // Twice: what was there at the start of a period, and what may be added in it.
-    const most = 2 * replicas.length * (kept + FIXED_HTTP_LIMITS.maxRoundBytes) + (get('storeTaskBytes') as number)
+    const most = mostBytes(replicas.length, await settingsOf(replicas[0]?.[1].environment ?? {}))
     const [, gigabytes] = /--maxmemory (\d+)gb/.exec(services.redis?.command?.join(' ') ?? '') ?? []
     expect(most).toBeLessThan(Number(gigabytes) * 1024 ** 3)
   })
@@ -295,7 +299,11 @@ describe('the Kubernetes manifests', () => {
   const deployment = find('Deployment')
   const pod = at(deployment, 'spec.template.spec') as Json
   const container = (pod.containers as Json[])[0] as Json
-  const env = Object.fromEntries((container.env as { name: string; value: string }[]).map(({ name, value }) => [name, value]))
+  const variablesOf = (of: Json): Record<string, string> =>
+    Object.fromEntries((of.env as { name: string; value: string }[]).map(({ name, value }) => [name, value]))
+  const env = variablesOf(container)
+  const filesIn = (variables: Record<string, string>): unknown[] =>
+    Object.keys(variables).flatMap((name) => (name.endsWith('_FILE') ? [variables[name]] : []))
 
   test('are the objects that they should be', () => {
     expect(documents.flatMap(({ errors }) => errors)).toEqual([])
@@ -320,11 +328,67 @@ describe('the Kubernetes manifests', () => {
     expect(Object.keys(env)).not.toContain('PORTICO_KEYS')
     expect(objects.some(({ kind }) => kind === 'Secret')).toBe(false)
     const [{ mountPath } = { mountPath: '' }] = container.volumeMounts as { mountPath: string }[]
-    const [volume] = pod.volumes as { secret: { items: { path: string }[] } }[]
+    const [volume] = pod.volumes as { secret: { items: { key: string; path: string }[] } }[]
     const mounted = volume?.secret.items.map(({ path }) => `${mountPath}/${path}`)
-    expect([env.PORTICO_KEYS_FILE, env.PORTICO_STORE_FILE]).toEqual(mounted)
+    expect(new Set(filesIn(env))).toEqual(new Set(mounted))
+    expect(mounted).toHaveLength(3)
+    // The page creates what is mounted.
+    const [command = ''] = /kubectl create secret generic mcp-server [^`]*/.exec(readFileSync(`${root}/docs/deployment.md`, 'utf8')) ?? []
+    for (const { key } of volume?.secret.items ?? []) expect(command).toContain(`--from-literal=${key}=`)
     // Kubernetes would overwrite PORTICO_PORT for a Service of this name.
     expect(pod.enableServiceLinks).toBe(false)
+  })
+
+  test('have a way to say who may call: without the marks of comments they are valid', async () => {
+    const text = fileOf('kubernetes/portico.yaml').replaceAll(/^( {10,})# (?=- name: PORTICO_|- key: | {2}value: | {2}path: )/gm, '$1')
+    const [other] = parseAllDocuments(text) as { errors: unknown[]; toJS(): Json }[]
+    expect(other?.errors).toEqual([])
+    const { containers, volumes } = at(other?.toJS(), 'spec.template.spec') as { containers: Json[]; volumes: Json[] }
+    const variables = variablesOf(containers[0] as Json)
+    const items = at(volumes[0], 'secret.items') as { path: string }[]
+    expect(new Set(filesIn(variables))).toEqual(new Set(items.map(({ path }) => `/var/run/mcp-server/${path}`)))
+    expect(items).toHaveLength(4)
+    await expectCallers(variables)
+  })
+
+  test('say how much memory Redis needs for what the limits of all pods allow', async () => {
+    const pods = Number(at(deployment, 'spec.replicas')) + Number(at(deployment, 'spec.strategy.rollingUpdate.maxSurge'))
+    const bytes = mostBytes(pods, await settingsOf({ PORTICO_HTTP: 'true', ...env }))
+    expect(bytes).toBeLessThan(4 * 1024 ** 3)
+    expect(bytes).toBeGreaterThan(3 * 1024 ** 3)
+    for (const text of [fileOf('kubernetes/portico.yaml'), readFileSync(`${root}/docs/deployment.md`, 'utf8')])
+      expect(text).toContain('Redis or Valkey with 4 GB of memory')
+  })
+
+  test('make public what nginx makes public, with the same settings', () => {
+    const nginx = fileOf('nginx/portico.conf')
+    const ingress = parseDocument(fileOf('kubernetes/ingress.yaml')).toJS() as Json
+    expect([ingress.apiVersion, ingress.kind]).toEqual(['networking.k8s.io/v1', 'Ingress'])
+    const rules = at(ingress, 'spec.rules') as { host: string; http: { paths: Json[] } }[]
+    expect([rules.map(({ host }) => host), at(ingress, 'spec.tls.0.hosts')]).toEqual([
+      [env.PORTICO_ALLOWED_HOSTS],
+      [env.PORTICO_ALLOWED_HOSTS],
+    ])
+    const place = new RegExp(/location ~ (\S+) \{/.exec(nginx)?.[1] as string)
+    const paths = rules.flatMap(({ http }) => http.paths)
+    expect(paths).toHaveLength(5)
+    for (const { path, pathType, backend } of paths) {
+      expect(path).toMatch(place)
+      expect(pathType).toBe('Exact')
+      expect(backend).toEqual({
+        service: { name: at(find('Service'), 'metadata.name'), port: { name: at(find('Service'), 'spec.ports.0.name') } },
+      })
+    }
+    const settings = Object.entries(at(ingress, 'metadata.annotations') as Record<string, string>)
+    expect(settings).toHaveLength(7)
+    for (const [name, value] of settings) {
+      const setting = name
+        .replace('nginx.ingress.kubernetes.io/', '')
+        .replaceAll('-', '_')
+        .replace('proxy_body_size', 'client_max_body_size')
+      // Seconds have a unit there.
+      expect(nginx).toMatch(new RegExp(`^ +${setting} ${value}s?;`, 'm'))
+    }
   })
 
   test('probe paths that the server has, at the port of the image', () => {
