@@ -1,7 +1,7 @@
 /** The files of deploy/: what they copy exists, their settings are settings, and their times fit together. */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { dirname, join, resolve } from 'node:path'
@@ -11,8 +11,11 @@ import { parseAllDocuments, parseDocument } from 'yaml'
 import { root } from '../../scripts/setup.mjs'
 import { readSettings, type Settings } from '../../src/cli/serving/read-settings.ts'
 import { FIXED_HTTP_LIMITS } from '../../src/http/server/fixed-limits.ts'
+import { temporaryFolders } from '../support/folders.ts'
 import { portOf } from '../support/http-requests.ts'
 import { selfSigned } from '../support/self-signed.ts'
+
+const newFolder = temporaryFolders()
 
 const fileOf = (path: string): string => readFileSync(`${root}/deploy/${path}`, 'utf8')
 
@@ -20,6 +23,7 @@ const fileOf = (path: string): string => readFileSync(`${root}/deploy/${path}`, 
 const SECRET_FILES: Record<string, string> = {
   PORTICO_KEYS_FILE: 'k'.repeat(32),
   PORTICO_STORE_FILE: 'redis://redis:6379',
+  PORTICO_API_KEYS_FILE: `ci=${'k'.repeat(48)}`,
   PORTICO_METRICS_TOKEN_FILE: 't'.repeat(48),
 }
 
@@ -32,9 +36,9 @@ function settingsOf(env: Record<string, string>): Promise<Settings> {
 }
 
 /** The variables say who may call in both ways, of which one is enough. */
-async function expectCallers({ PORTICO_API_KEYS_FILE: file, PORTICO_AUTH_ISSUERS: issuers = '', ...env }: Record<string, string>) {
-  expect(file).toBeDefined()
-  expect((await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_API_KEYS: `ci=${'k'.repeat(48)}` })).get('apiKeys')).toBeDefined()
+async function expectCallers({ PORTICO_API_KEYS_FILE: file = '', PORTICO_AUTH_ISSUERS: issuers = '', ...env }: Record<string, string>) {
+  expect(file).not.toBe('')
+  expect((await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_API_KEYS_FILE: file })).get('apiKeys')).toHaveLength(1)
   const settings = await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_AUTH_ISSUERS: issuers })
   expect(settings.get('authResource')).toBe(`https://${env.PORTICO_ALLOWED_HOSTS}/mcp`)
 }
@@ -419,5 +423,54 @@ describe('the Kubernetes manifests', () => {
       capabilities: { drop: ['ALL'] },
     })
     expect(pod.automountServiceAccountToken).toBe(false)
+  })
+})
+
+describe('the unit for systemd', () => {
+  const text = fileOf('portico.service')
+  const linesOf = (name: string, of = text): string[] => [...of.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+  const env = (of: string): Record<string, string> =>
+    Object.fromEntries(linesOf('Environment', of).map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]))
+  const page = readFileSync(`${root}/docs/deployment.md`, 'utf8')
+
+  test('has settings that are valid, and its secrets in files that the page creates', async () => {
+    const withStore = text.replaceAll(/^# (?=LoadCredential|Environment)/gm, '')
+    for (const [unit, count] of [
+      [text, 2],
+      [withStore, 3],
+    ] as const) {
+      const settings = await settingsOf(env(unit))
+      expect([settings.get('http'), settings.get('health'), settings.get('trustProxy')]).toEqual([true, true, 1])
+      // A proxy on the same machine is the only one that reaches it.
+      expect(settings.get('host')).toBe('127.0.0.1')
+      const names = linesOf('LoadCredential', unit).map((line) => line.split(':')[0])
+      expect(names).toHaveLength(count)
+      expect(names.map((name) => `%d/${name}`)).toEqual(
+        Object.entries(env(unit)).flatMap(([name, value]) => (name.endsWith('_FILE') ? [value] : [])),
+      )
+    }
+    for (const line of linesOf('LoadCredential')) expect(page).toContain(`sudo tee ${line.split(':')[1]}`)
+  })
+
+  test('starts the command itself, starts it again, and gives it the time to answer', async () => {
+    const [command = ''] = linesOf('ExecStart')
+    expect(command).toBe(`${linesOf('WorkingDirectory')[0]}/node_modules/.bin/portico serve`)
+    expect(dirname(env(text).PORTICO_SERVER as string)).toBe(linesOf('WorkingDirectory')[0])
+    expect(linesOf('Restart')).toEqual(['always'])
+    expect(linesOf('KillMode')).toEqual(['mixed'])
+    const graceMs = (await settingsOf(env(text))).get('graceMs') as number
+    expect(Number(linesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThanOrEqual(graceMs + 5000)
+    // SIGHUP would end it.
+    expect(text).not.toContain('ExecReload')
+    expect(linesOf('RestartPreventExitStatus')).toEqual(['2 8'])
+  })
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).status === 0
+  test.runIf(hasSystemd)('has only keys and values that systemd knows', () => {
+    const file = join(newFolder(), 'portico.service')
+    // systemd looks for the program, too.
+    writeFileSync(file, text.replace(/^ExecStart=.*$/m, `ExecStart=${process.execPath}`))
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
   })
 })
