@@ -1,7 +1,7 @@
 /** The files of deploy/: what they copy exists, their settings are settings, and their times fit together. */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { dirname, join, resolve } from 'node:path'
@@ -11,17 +11,43 @@ import { parseAllDocuments, parseDocument } from 'yaml'
 import { root } from '../../scripts/setup.mjs'
 import { readSettings, type Settings } from '../../src/cli/serving/read-settings.ts'
 import { FIXED_HTTP_LIMITS } from '../../src/http/server/fixed-limits.ts'
+import { temporaryFolders } from '../support/folders.ts'
 import { portOf } from '../support/http-requests.ts'
 import { selfSigned } from '../support/self-signed.ts'
 
+const newFolder = temporaryFolders()
+
 const fileOf = (path: string): string => readFileSync(`${root}/deploy/${path}`, 'utf8')
+
+/** What is in files of secrets. */
+const SECRET_FILES: Record<string, string> = {
+  PORTICO_KEYS_FILE: 'k'.repeat(32),
+  PORTICO_STORE_FILE: 'redis://redis:6379',
+  PORTICO_API_KEYS_FILE: `ci=${'k'.repeat(48)}`,
+  PORTICO_METRICS_TOKEN_FILE: 't'.repeat(48),
+}
 
 /** Checks variables as the command does. Files of secrets are not there, so their settings get a value. */
 function settingsOf(env: Record<string, string>): Promise<Settings> {
   const given = Object.entries(env).map(([name, value]) =>
-    name.endsWith('_FILE') ? [name.slice(0, -'_FILE'.length), name === 'PORTICO_KEYS_FILE' ? 'k'.repeat(32) : value] : [name, value],
+    name in SECRET_FILES ? [name.slice(0, -'_FILE'.length), SECRET_FILES[name] as string] : [name, value],
   )
   return readSettings(new Map(), { cwd: '/', env: Object.fromEntries(given) })
+}
+
+/** The variables say who may call in both ways, of which one is enough. */
+async function expectCallers({ PORTICO_API_KEYS_FILE: file = '', PORTICO_AUTH_ISSUERS: issuers = '', ...env }: Record<string, string>) {
+  expect(file).not.toBe('')
+  expect((await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_API_KEYS_FILE: file })).get('apiKeys')).toHaveLength(1)
+  const settings = await settingsOf({ ...env, PORTICO_HTTP: 'true', PORTICO_AUTH_ISSUERS: issuers })
+  expect(settings.get('authResource')).toBe(`https://${env.PORTICO_ALLOWED_HOSTS}/mcp`)
+}
+
+/** What the limits of all replicas allow in Redis. */
+function mostBytes(replicas: number, { get }: Settings): number {
+  const kept = (get('limits.maxKeptBytes') as number) * 8
+  // Twice: what was there at the start of a period, and what may be added in it.
+  return 2 * replicas * (kept + FIXED_HTTP_LIMITS.maxRoundBytes) + (get('storeTaskBytes') as number)
 }
 
 describe('the Dockerfile', () => {
@@ -100,8 +126,22 @@ describe('the Dockerfile', () => {
   })
 
   test('links a command that the build has made executable', () => {
-    const [, path] = /ln -s \/opt\/portico\/(\S+) \/usr\/local\/bin\/portico/.exec(fileOf('Dockerfile')) ?? []
+    const [, path] = /ln -s \/app\/node_modules\/portico\/(\S+) \/usr\/local\/bin\/portico/.exec(fileOf('Dockerfile')) ?? []
     expect(spawnSync(join(root, String(path)), ['--version'], { encoding: 'utf8' })).toMatchObject({ status: 0 })
+  })
+
+  test('can be the base of an image with packages, as the page shows', () => {
+    const page = readFileSync(`${root}/docs/deployment.md`, 'utf8')
+    const [example = ''] = [...page.matchAll(/^```dockerfile\n([\s\S]*?)^```$/gm)]
+      .map(([, text]) => text)
+      .filter((text) => text?.includes('npm ci'))
+    const [, base] = /^ARG NODE=(\S+)$/m.exec(fileOf('Dockerfile')) ?? []
+    expect([...example.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from)).toEqual([base, 'portico'])
+    // Packages come beside Portico, and do not replace it.
+    const [, folder] = /^COPY --from=packages \S+\/node_modules (\S+)$/m.exec(example) ?? []
+    expect(textsOf(last, 'COPY').find((text) => text.includes(' /build/dist '))).toContain(` ${folder}/portico/dist`)
+    expect(example).toContain('rm -rf node_modules/portico')
+    expect(`${example.trimEnd().split(' ').at(-1)}server.mjs`).toBe(env.PORTICO_SERVER)
   })
 
   test('runs as a user that is not root, with settings that are valid', async () => {
@@ -180,6 +220,15 @@ describe('the compose file', () => {
   const { services } = compose
   const replicas = Object.entries(services).filter(([name]) => name.startsWith('replica'))
 
+  test('has a way to say who may call: without the marks of comments it is valid', async () => {
+    const text = fileOf('compose.yaml').replaceAll(/^( *)# (?=PORTICO_|- portico_|portico_| {2}file:)/gm, '$1')
+    const { services: all, secrets } = parseDocument(text, { merge: true }).toJS() as typeof compose
+    const { environment = {}, secrets: names } = all['replica-1'] as Service
+    expect(names?.map((name) => secrets[name]?.file)).toEqual(['./secrets/keys', './secrets/store', './secrets/api-keys'])
+    expect(environment.PORTICO_API_KEYS_FILE).toBe(`/run/secrets/${names?.[2]}`)
+    await expectCallers(environment)
+  })
+
   test('names only services, networks, volumes, secrets and files that exist', () => {
     expect(document.errors).toEqual([])
     expect(Object.keys(services)).toEqual(['redis', 'replica-1', 'replica-2', 'nginx'])
@@ -205,8 +254,7 @@ describe('the compose file', () => {
     for (const [, { environment = {}, secrets = [] }] of replicas) {
       for (const value of Object.values(environment)) expect(typeof value).toBe('string')
       const settings = await settingsOf(environment)
-      expect(settings.get('store')).toBe('redis://redis:6379')
-      expect(environment.PORTICO_KEYS_FILE).toBe(`/run/secrets/${secrets[0]}`)
+      expect([environment.PORTICO_KEYS_FILE, environment.PORTICO_STORE_FILE]).toEqual(secrets.map((name) => `/run/secrets/${name}`))
       expect(settings.get('trustProxy')).toBe(1)
     }
   })
@@ -215,7 +263,9 @@ describe('the compose file', () => {
     expect(compose.networks.inside).toEqual({ internal: true })
     for (const [name, { ports, networks }] of Object.entries(services)) {
       expect([name, ports !== undefined]).toEqual([name, name === 'nginx'])
-      expect([name, networks?.includes('outside') ?? false]).toEqual([name, name === 'nginx'])
+      // Redis has no way out, and replicas have one that nobody else has.
+      const more = name === 'nginx' ? ['outside'] : name === 'redis' ? [] : ['internet']
+      expect([name, networks]).toEqual([name, ['inside', ...more]])
     }
     for (const [, { stop_grace_period = '' }] of replicas)
       expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(10_000 + 5000)
@@ -225,10 +275,7 @@ describe('the compose file', () => {
   })
 
   test('gives Redis the memory for what the limits of all replicas allow', async () => {
-    const { get } = await settingsOf(replicas[0]?.[1].environment ?? {})
-    const kept = (get('limits.maxKeptBytes') as number) * 8
-    // Twice: what was there at the start of a period, and what may be added in it.
-    const most = 2 * replicas.length * (kept + FIXED_HTTP_LIMITS.maxRoundBytes) + (get('storeTaskBytes') as number)
+    const most = mostBytes(replicas.length, await settingsOf(replicas[0]?.[1].environment ?? {}))
     const [, gigabytes] = /--maxmemory (\d+)gb/.exec(services.redis?.command?.join(' ') ?? '') ?? []
     expect(most).toBeLessThan(Number(gigabytes) * 1024 ** 3)
   })
@@ -256,7 +303,11 @@ describe('the Kubernetes manifests', () => {
   const deployment = find('Deployment')
   const pod = at(deployment, 'spec.template.spec') as Json
   const container = (pod.containers as Json[])[0] as Json
-  const env = Object.fromEntries((container.env as { name: string; value: string }[]).map(({ name, value }) => [name, value]))
+  const variablesOf = (of: Json): Record<string, string> =>
+    Object.fromEntries((of.env as { name: string; value: string }[]).map(({ name, value }) => [name, value]))
+  const env = variablesOf(container)
+  const filesIn = (variables: Record<string, string>): unknown[] =>
+    Object.keys(variables).flatMap((name) => (name.endsWith('_FILE') ? [variables[name]] : []))
 
   test('are the objects that they should be', () => {
     expect(documents.flatMap(({ errors }) => errors)).toEqual([])
@@ -281,11 +332,67 @@ describe('the Kubernetes manifests', () => {
     expect(Object.keys(env)).not.toContain('PORTICO_KEYS')
     expect(objects.some(({ kind }) => kind === 'Secret')).toBe(false)
     const [{ mountPath } = { mountPath: '' }] = container.volumeMounts as { mountPath: string }[]
-    const [volume] = pod.volumes as { secret: { items: { path: string }[] } }[]
+    const [volume] = pod.volumes as { secret: { items: { key: string; path: string }[] } }[]
     const mounted = volume?.secret.items.map(({ path }) => `${mountPath}/${path}`)
-    expect([env.PORTICO_KEYS_FILE, env.PORTICO_STORE_FILE]).toEqual(mounted)
+    expect(new Set(filesIn(env))).toEqual(new Set(mounted))
+    expect(mounted).toHaveLength(3)
+    // The page creates what is mounted.
+    const [command = ''] = /kubectl create secret generic mcp-server [^`]*/.exec(readFileSync(`${root}/docs/deployment.md`, 'utf8')) ?? []
+    for (const { key } of volume?.secret.items ?? []) expect(command).toContain(`--from-literal=${key}=`)
     // Kubernetes would overwrite PORTICO_PORT for a Service of this name.
     expect(pod.enableServiceLinks).toBe(false)
+  })
+
+  test('have a way to say who may call: without the marks of comments they are valid', async () => {
+    const text = fileOf('kubernetes/portico.yaml').replaceAll(/^( {10,})# (?=- name: PORTICO_|- key: | {2}value: | {2}path: )/gm, '$1')
+    const [other] = parseAllDocuments(text) as { errors: unknown[]; toJS(): Json }[]
+    expect(other?.errors).toEqual([])
+    const { containers, volumes } = at(other?.toJS(), 'spec.template.spec') as { containers: Json[]; volumes: Json[] }
+    const variables = variablesOf(containers[0] as Json)
+    const items = at(volumes[0], 'secret.items') as { path: string }[]
+    expect(new Set(filesIn(variables))).toEqual(new Set(items.map(({ path }) => `/var/run/mcp-server/${path}`)))
+    expect(items).toHaveLength(4)
+    await expectCallers(variables)
+  })
+
+  test('say how much memory Redis needs for what the limits of all pods allow', async () => {
+    const pods = Number(at(deployment, 'spec.replicas')) + Number(at(deployment, 'spec.strategy.rollingUpdate.maxSurge'))
+    const bytes = mostBytes(pods, await settingsOf({ PORTICO_HTTP: 'true', ...env }))
+    expect(bytes).toBeLessThan(4 * 1024 ** 3)
+    expect(bytes).toBeGreaterThan(3 * 1024 ** 3)
+    for (const text of [fileOf('kubernetes/portico.yaml'), readFileSync(`${root}/docs/deployment.md`, 'utf8')])
+      expect(text).toContain('Redis or Valkey with 4 GB of memory')
+  })
+
+  test('make public what nginx makes public, with the same settings', () => {
+    const nginx = fileOf('nginx/portico.conf')
+    const ingress = parseDocument(fileOf('kubernetes/ingress.yaml')).toJS() as Json
+    expect([ingress.apiVersion, ingress.kind]).toEqual(['networking.k8s.io/v1', 'Ingress'])
+    const rules = at(ingress, 'spec.rules') as { host: string; http: { paths: Json[] } }[]
+    expect([rules.map(({ host }) => host), at(ingress, 'spec.tls.0.hosts')]).toEqual([
+      [env.PORTICO_ALLOWED_HOSTS],
+      [env.PORTICO_ALLOWED_HOSTS],
+    ])
+    const place = new RegExp(/location ~ (\S+) \{/.exec(nginx)?.[1] as string)
+    const paths = rules.flatMap(({ http }) => http.paths)
+    expect(paths).toHaveLength(5)
+    for (const { path, pathType, backend } of paths) {
+      expect(path).toMatch(place)
+      expect(pathType).toBe('Exact')
+      expect(backend).toEqual({
+        service: { name: at(find('Service'), 'metadata.name'), port: { name: at(find('Service'), 'spec.ports.0.name') } },
+      })
+    }
+    const settings = Object.entries(at(ingress, 'metadata.annotations') as Record<string, string>)
+    expect(settings).toHaveLength(7)
+    for (const [name, value] of settings) {
+      const setting = name
+        .replace('nginx.ingress.kubernetes.io/', '')
+        .replaceAll('-', '_')
+        .replace('proxy_body_size', 'client_max_body_size')
+      // Seconds have a unit there.
+      expect(nginx).toMatch(new RegExp(`^ +${setting} ${value}s?;`, 'm'))
+    }
   })
 
   test('probe paths that the server has, at the port of the image', () => {
@@ -316,5 +423,54 @@ describe('the Kubernetes manifests', () => {
       capabilities: { drop: ['ALL'] },
     })
     expect(pod.automountServiceAccountToken).toBe(false)
+  })
+})
+
+describe('the unit for systemd', () => {
+  const text = fileOf('portico.service')
+  const linesOf = (name: string, of = text): string[] => [...of.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+  const env = (of: string): Record<string, string> =>
+    Object.fromEntries(linesOf('Environment', of).map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]))
+  const page = readFileSync(`${root}/docs/deployment.md`, 'utf8')
+
+  test('has settings that are valid, and its secrets in files that the page creates', async () => {
+    const withStore = text.replaceAll(/^# (?=LoadCredential|Environment)/gm, '')
+    for (const [unit, count] of [
+      [text, 2],
+      [withStore, 3],
+    ] as const) {
+      const settings = await settingsOf(env(unit))
+      expect([settings.get('http'), settings.get('health'), settings.get('trustProxy')]).toEqual([true, true, 1])
+      // A proxy on the same machine is the only one that reaches it.
+      expect(settings.get('host')).toBe('127.0.0.1')
+      const names = linesOf('LoadCredential', unit).map((line) => line.split(':')[0])
+      expect(names).toHaveLength(count)
+      expect(names.map((name) => `%d/${name}`)).toEqual(
+        Object.entries(env(unit)).flatMap(([name, value]) => (name.endsWith('_FILE') ? [value] : [])),
+      )
+    }
+    for (const line of linesOf('LoadCredential')) expect(page).toContain(`sudo tee ${line.split(':')[1]}`)
+  })
+
+  test('starts the command itself, starts it again, and gives it the time to answer', async () => {
+    const [command = ''] = linesOf('ExecStart')
+    expect(command).toBe(`${linesOf('WorkingDirectory')[0]}/node_modules/.bin/portico serve`)
+    expect(dirname(env(text).PORTICO_SERVER as string)).toBe(linesOf('WorkingDirectory')[0])
+    expect(linesOf('Restart')).toEqual(['always'])
+    expect(linesOf('KillMode')).toEqual(['mixed'])
+    const graceMs = (await settingsOf(env(text))).get('graceMs') as number
+    expect(Number(linesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThanOrEqual(graceMs + 5000)
+    // SIGHUP would end it.
+    expect(text).not.toContain('ExecReload')
+    expect(linesOf('RestartPreventExitStatus')).toEqual(['2 8'])
+  })
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).status === 0
+  test.runIf(hasSystemd)('has only keys and values that systemd knows', () => {
+    const file = join(newFolder(), 'portico.service')
+    // systemd looks for the program, too.
+    writeFileSync(file, text.replace(/^ExecStart=.*$/m, `ExecStart=${process.execPath}`))
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
   })
 })

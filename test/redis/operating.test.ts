@@ -19,10 +19,10 @@ interface Replica {
   close(): Promise<void>
 }
 
-async function replica(url: string, prefix: string, secrets: readonly string[]): Promise<Replica> {
+async function replica(url: string, prefix: string, secrets: readonly string[], limits = {}): Promise<Replica> {
   const keys = keyRing(secrets)
   const store = redis(url, { prefix, keys, leaseMs: 1000 })
-  const listening = await serve(testServer({ keys }), { store, health: true })
+  const listening = await serve(testServer({ keys }), { store, health: true, limits })
   const close = async (): Promise<void> => {
     await listening.close()
     await store.close()
@@ -56,6 +56,22 @@ test('a replica with other keys than the rest gets no requests, and says why', a
   })
   expect((await http(new URL('/readyz', right.url).href, GET)).message).toMatchObject({ checks: { keys: { status: 'ok' } } })
   await Promise.all([right.close(), wrong.close()])
+}, 30_000)
+
+test('without the old secret a replica is ready with another prefix at once, and with the same one later', async () => {
+  const { url } = await server()
+  const limits = { sessionIdleMs: 1000 }
+  const old = await replica(url, 'lost:', [first], limits)
+  expect((await openSession(old.url, '2025-11-25')).id).toBeDefined()
+  await old.close()
+  const [same, other] = [await replica(url, 'lost:', [second], limits), await replica(url, 'found:', [second], limits)]
+  const checksOf = async ({ url: at }: Replica) => (await http(new URL('/readyz', at).href, GET)).message.checks
+  const reason = expect.stringMatching(/same keys\. If nobody has the old ones any more, use another storePrefix, or wait for 1 min$/)
+  expect(await checksOf(same)).toMatchObject({ keys: { status: 'down', reason } })
+  expect(await checksOf(other)).toMatchObject({ keys: { status: 'ok' } })
+  await expect.poll(() => checksOf(same), { timeout: 10_000 }).toMatchObject({ keys: { status: 'ok' } })
+  expect((await openSession(same.url, '2025-11-25')).id).toBeDefined()
+  await Promise.all([same.close(), other.close()])
 }, 30_000)
 
 test('each connection is closed once, because ioredis waits two seconds for one that has ended', async () => {

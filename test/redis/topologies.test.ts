@@ -166,8 +166,8 @@ async function expectDoubt(url: string, reason: RegExp): Promise<void> {
 /** The rights that the documentation gives to the user of a store. */
 function documentedRights(): string[] {
   const guide = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8')
-  const [, rights] = /^ACL SETUSER portico on >\S+ (.+)$/m.exec(guide) ?? []
-  if (rights === undefined) throw new Error('docs/redis.md shows no ACL SETUSER')
+  const [, rights] = /^user portico on >\S+ (.+)$/m.exec(guide) ?? []
+  if (rights === undefined) throw new Error('docs/redis.md shows no user')
   return rights.split(' ')
 }
 

@@ -73,9 +73,13 @@ export class SessionIds {
     return toBase64Url(new Uint8Array(code)).slice(0, MAC_CHARS)
   }
 
-  /** Why this replica cannot open what the others store. Undefined if it can, and while the store does not answer. */
-  fault(): Promise<string | undefined> {
-    return this.#faultOf(() => this.#ready())
+  /** Why this replica cannot open what the others store, and the way out. Undefined if it can, and while the store does not answer. */
+  async fault(): Promise<string | undefined> {
+    const fault = await this.#faultOf(() => this.#ready())
+    if (fault === undefined) return undefined
+    // Without a replica that can open it, the secret expires, and the next replica stores its own.
+    const minutes = Math.ceil(this.#lifeMs / 60_000)
+    return `${fault}. If nobody has the old ones any more, use another storePrefix, or wait for ${minutes} min`
   }
 
   /** The same for the secret as it is in the store now. Stores none: another replica may have the right keys. */
@@ -107,9 +111,12 @@ export class SessionIds {
     return importKey(this.#secret)
   }
 
-  /** Seals it again each time. It never expires while a replica lives, and would need the first key for ever. */
+  /**
+   * Seals it again each time. It never expires while a replica lives, and would need the first key for ever. A replica that cannot open it
+   * does not keep it: `keep` alone would give it a new life before it is opened.
+   */
   async #keep(): Promise<string> {
-    const secret = await this.#counters.keep(SECRET, this.#secret, this.#lifeMs)
+    const secret = (await this.#counters.kept(SECRET)) ?? (await this.#counters.keep(SECRET, this.#secret, this.#lifeMs))
     await this.#counters.put(SECRET, secret, this.#lifeMs)
     return secret
   }
