@@ -276,7 +276,7 @@ test('lines of requests as text are one line each, whatever a client sends', asy
   // What the caller saw, to find it.
   await expect.poll(said).toMatch(/^\S+Z warn tools\/call fails tool_error reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
   await expect.poll(said).toMatch(/^\S+Z warn tools\/call none error code -32602 [\d.]+ ms 127\.0\.0\.1$/m)
-  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 PUT \/mcp 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 method_not_allowed PUT \/mcp 127\.0\.0\.1$/m)
   expect(said()).not.toContain('\u001b[2J')
 })
 

@@ -271,6 +271,25 @@ describe('metrics', () => {
     await held
   })
 
+  it('counts a refusal under the kind that its record has', async () => {
+    const kinds: [string, string][] = []
+    const { url } = await serve(testServer(), {
+      metrics: true,
+      legacySse: false,
+      limits: { maxBodyBytes: 1000 },
+      onRefused: ({ kind, status }) => void kinds.push([kind, String(status)]),
+    })
+    await http(url, { method: 'PUT' })
+    await http(url, { body: '{' })
+    await http(url, { ...modern(callTool('hi')), headers: { host: 'evil.example' } })
+    await http(url, { ...modern(callTool('hi')), body: ' '.repeat(2000) })
+    const session = await openSession(url, '2025-11-25')
+    await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { 'mcp-session-id': 'unknown' })
+    expect(kinds.map(([kind]) => kind)).toEqual(['method_not_allowed', 'bad_request', 'host', 'limit', 'session_not_found'])
+    const text = await scrape(url)
+    for (const [reason, status] of kinds) expect(metricOf(text, 'portico_refusals_total', { reason, status })).toBe(1)
+  })
+
   it('says that the server is not ready while a check is down', async () => {
     let problem: HealthProblem | undefined = { state: 'down', reason: 'no disk' }
     const { url } = await serve(testServer(), { metrics: true, health: { checks: { disk: () => problem } } })
