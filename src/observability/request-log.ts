@@ -23,8 +23,8 @@ interface Refused {
 }
 
 /**
- * Options for `listen` and `httpHandler` that write one line for each request and each refusal. Internal errors are written as errors,
- * other failures as warnings, and everything else as information.
+ * Options for `listen` and `httpHandler` that write one line for each request and each refusal. Internal errors and tools that crashed are
+ * written as errors, other failures as warnings, and everything else as information.
  *
  * @example
  * import pino from 'pino'
@@ -38,7 +38,8 @@ export function requestLog(logger: RequestLogger): { onRequest(record: RequestRe
       const { method, target, outcome, code, reason, durationMs } = record
       const fields = { ...record, durationMs: Math.round(durationMs * 1000) / 1000 }
       const message = `${method}${target === undefined ? '' : ` ${target}`} ${outcome}`
-      if (outcome === 'error' && code === INTERNAL_ERROR && !isEndedByServer(reason)) logger.error(fields, message)
+      const isInternal = outcome === 'error' && code === INTERNAL_ERROR && !isEndedByServer(reason)
+      if (isInternal || outcome === 'tool_crash') logger.error(fields, message)
       else if (outcome === 'error' || outcome === 'tool_error') logger.warn(fields, message)
       else logger.info(fields, message)
     },

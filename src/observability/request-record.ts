@@ -9,13 +9,14 @@ import { METHODS } from '../protocol/methods.ts'
 /**
  * How a request ended.
  * - `ok`: with a result
- * - `tool_error`: with the result of a tool that failed
+ * - `tool_error`: with the result of a tool that failed on purpose, or got wrong arguments
+ * - `tool_crash`: with the result of a tool that failed with an error of your code. `reference` finds the error
  * - `input_required`: with questions to the client, which asks again with the answers
  * - `error`: with an error, or without an answer because the server ended it. `reason` is then `replica_lost`, `store_down` or `shutdown`
  * - `cancelled`: without an answer, because the client cancelled it or disconnected
  * - `handed_over`: not here, because the server ended. Another replica runs it again, and has a record of it, too
  */
-export type Outcome = 'ok' | 'tool_error' | 'input_required' | 'error' | 'cancelled' | 'handed_over'
+export type Outcome = 'ok' | 'tool_error' | 'tool_crash' | 'input_required' | 'error' | 'cancelled' | 'handed_over'
 
 /** One request, after its answer was sent. It contains no arguments, no results and no credentials. */
 export interface RequestRecord {
@@ -86,7 +87,8 @@ export function endingOfMessage(message: unknown): Ending {
   const { isError, resultType, content } = message.result
   if (isError === true) {
     const first: unknown = Array.isArray(content) ? content[0] : undefined
-    return { ...OK, outcome: 'tool_error', reference: isObject(first) ? referenceIn(first.text) : undefined }
+    const reference = isObject(first) ? referenceIn(first.text) : undefined
+    return { ...OK, outcome: reference === undefined ? 'tool_error' : 'tool_crash', reference }
   }
   return resultType === 'input_required' ? { ...OK, outcome: 'input_required' } : OK
 }

@@ -100,7 +100,7 @@ test('standard error is JSON with the reference of an error, and a server limit 
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-  await expect.poll(lines).toContainEqual(expect.objectContaining({ outcome: 'tool_error', reference }))
+  await expect.poll(lines).toContainEqual(expect.objectContaining({ level: 'error', outcome: 'tool_crash', reference }))
   expect(lines()).toContainEqual(
     expect.objectContaining({ level: 'error', message: expect.stringMatching(`${reference}.*two\\\\nlines\n {4}at `) }),
   )
@@ -274,7 +274,7 @@ test('lines of requests as text are one line each, whatever a client sends', asy
   await http(url, { method: 'PUT', isBare: true })
   await expect.poll(said).toMatch(/^\S+Z info tools\/call pid ok [\d.]+ ms 127\.0\.0\.1$/m)
   // What the caller saw, to find it.
-  await expect.poll(said).toMatch(/^\S+Z warn tools\/call fails tool_error reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z error tools\/call fails tool_crash reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
   await expect.poll(said).toMatch(/^\S+Z warn tools\/call none error code -32602 [\d.]+ ms 127\.0\.0\.1$/m)
   await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 method_not_allowed PUT \/mcp 127\.0\.0\.1$/m)
   expect(said()).not.toContain('\u001b[2J')

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type HealthProblem, httpHandler, type RequestRecord } from '../../../src/http/index.ts'
+import { ToolError } from '../../../src/server/index.ts'
 import { type HttpCall, http } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -174,12 +175,15 @@ describe('the paths of health and metrics', () => {
 
 describe('metrics', () => {
   it('counts requests by method, tool and outcome, and measures how long they took', async () => {
-    const server = testServer({ limits: { toolCalls: { perSecond: 0.001, burst: 3 } } })
+    const server = testServer({ limits: { toolCalls: { perSecond: 0.001, burst: 4 } } })
     server.tool('fail', {}, () => {
       throw new Error('broken')
     })
     const { url } = await serve(server, { metrics: true })
-    for (const tool of ['hi', 'hi', 'fail', 'nothing', 'hi']) await askModern(url, callTool(tool))
+    server.tool('refuse', {}, () => {
+      throw new ToolError('not today')
+    })
+    for (const tool of ['hi', 'hi', 'fail', 'refuse', 'nothing', 'hi']) await askModern(url, callTool(tool))
     await askModern(url, { method: 'tools/list' })
     await askModern(url, { method: 'made/up' })
     const text = await scrape(url)
@@ -187,7 +191,8 @@ describe('metrics', () => {
       metricOf(text, 'portico_requests_total', { method, tool, outcome })
     expect(total('tools/call', 'hi', 'ok')).toBe(2)
     expect(total('tools/call', 'hi', 'error')).toBe(1)
-    expect(total('tools/call', 'fail', 'tool_error')).toBe(1)
+    expect(total('tools/call', 'fail', 'tool_crash')).toBe(1)
+    expect(total('tools/call', 'refuse', 'tool_error')).toBe(1)
     expect(total('tools/call', 'other', 'error')).toBe(1)
     expect(total('tools/list', '', 'ok')).toBe(1)
     expect(total('other', '', 'error')).toBe(1)
