@@ -15,6 +15,7 @@ interface ServedCall {
   readonly caller: { readonly revision: string }
   readonly trace: TraceContext | undefined
   readonly signal: AbortSignal
+  readonly reference: string
 }
 
 /** What `server.use` takes. */
@@ -38,6 +39,7 @@ export function serverTelemetry(): ServerTelemetry {
   return Object.assign(aroundCall, { question })
 }
 
-function aroundCall({ id, method, params, isKnown, caller, trace, signal }: ServedCall, next: () => Promise<Params>): Promise<Params> {
-  return runRequest({ id, method, params, revision: caller.revision, trace, signal }, isKnown, next)
+function aroundCall(call: ServedCall, next: () => Promise<Params>): Promise<Params> {
+  const { id, method, params, isKnown, caller, trace, signal } = call
+  return runRequest({ id, method, params, revision: caller.revision, trace, signal }, isKnown, () => call.reference, next)
 }

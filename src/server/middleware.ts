@@ -23,6 +23,11 @@ export interface MiddlewareCall {
   /** The trace that the request belongs to, without invalid values. Undefined if there is none. */
   readonly trace: TraceContext | undefined
   readonly signal: AbortSignal
+  /**
+   * What the client gets in place of an error of your code: `Internal error (reference Y-fQ79uB)`. Made on first use. The record of the
+   * request has it, and so has what `onError` gets.
+   */
+  readonly reference: string
 }
 
 /**
@@ -100,6 +105,10 @@ class View implements MiddlewareCall {
 
   get signal(): AbortSignal {
     return this.#call.exchange.signal
+  }
+
+  get reference(): string {
+    return this.#call.reference
   }
 }
 

@@ -114,5 +114,17 @@ function run(inner: ServerState, call: MiddlewareCall, next: Next, [current, ...
 function viewOf(inner: ServerState, call: MiddlewareCall, params: MiddlewareCall['params']): MiddlewareCall {
   const { id, method, caller, trace, signal } = call
   const named = { method, params }
-  return { id, ...named, target: targetOf(named), isKnown: inner.knows(named), caller, trace, signal }
+  return {
+    id,
+    ...named,
+    target: targetOf(named),
+    isKnown: inner.knows(named),
+    caller,
+    trace,
+    signal,
+    // Made on first use.
+    get reference() {
+      return call.reference
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { apps } from '../../src/apps/index.ts'
 import { serverExtension } from '../../src/extensions/index.ts'
-import { createServer, McpError, type MiddlewareCall, type Service } from '../../src/server/index.ts'
+import { createServer, McpError, type Middleware, type MiddlewareCall, type Service } from '../../src/server/index.ts'
 import { tasks } from '../../src/tasks/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
@@ -81,6 +81,28 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
     expect(failures).toEqual(['inside'])
     await expect(client.read('a:1')).rejects.toMatchObject({ code: -32603, message: expect.stringMatching(/^Internal error/) })
   })
+})
+
+test('all middleware has the reference that the client gets, also of a mounted server and with other params', async () => {
+  const reported: string[] = []
+  const failing = createServer({ name: 'failing', version: '1', onError: (_error, { reference }) => void reported.push(reference) })
+  const inner = createServer({ name: 'inner', version: '1' })
+  inner.tool('bad', {}, () => {
+    throw new Error('inside')
+  })
+  const seen: string[] = []
+  const note: Middleware = (call, next) => {
+    seen.push(call.reference)
+    return next({ params: { ...call.params } })
+  }
+  for (const server of [failing, failing, inner, inner]) server.use(note)
+  failing.mount('in', inner)
+  const raw = rawChannel(failing)
+  await raw.initialize('2025-11-25')
+  seen.length = 0
+  const { result } = await raw.ask('tools/call', { name: 'in_bad' })
+  expect(seen).toEqual(Array(4).fill(reported[0]))
+  expect(result.content[0].text).toBe(`Internal error (reference ${reported[0]})`)
 })
 
 test('middleware can tell what a server has from names that a client made up', async () => {
