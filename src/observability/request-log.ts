@@ -1,7 +1,8 @@
 /** Writes records of requests to a logger. */
 
 import { INTERNAL_ERROR } from '../jsonrpc/message.ts'
-import { isEndedByServer, type RequestRecord } from './request-record.ts'
+import { isNoFault } from './error-reasons.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /** The part of a logger that is used. A logger of pino has it. */
 export interface RequestLogger {
@@ -38,7 +39,7 @@ export function requestLog(logger: RequestLogger): { onRequest(record: RequestRe
       const { method, target, outcome, code, reason, durationMs } = record
       const fields = { ...record, durationMs: Math.round(durationMs * 1000) / 1000 }
       const message = `${method}${target === undefined ? '' : ` ${target}`} ${outcome}`
-      const isInternal = outcome === 'error' && code === INTERNAL_ERROR && !isEndedByServer(reason)
+      const isInternal = outcome === 'error' && code === INTERNAL_ERROR && !isNoFault(reason)
       if (isInternal || outcome === 'tool_crash') logger.error(fields, message)
       else if (outcome === 'error' || outcome === 'tool_error') logger.warn(fields, message)
       else logger.info(fields, message)

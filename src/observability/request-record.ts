@@ -64,11 +64,6 @@ export const endedBy = (cause: EndCause | undefined): Ending =>
     ? { ...OK, outcome: cause ?? 'cancelled' }
     : { ...OK, outcome: 'error', code: INTERNAL_ERROR, reason: cause }
 
-const CAUSES: Readonly<Record<Exclude<EndCause, 'handed_over'>, true>> = { replica_lost: true, store_down: true, shutdown: true }
-
-/** Whether the server had to end the request, although its code is not to blame. */
-export const isEndedByServer = (reason: string | undefined): boolean => reason !== undefined && Object.hasOwn(CAUSES, reason)
-
 /**
  * How an answer ended its request. Only answers that may not be an ordinary result are parsed: the text of a member occurs in JSON only
  * as that member, because quotes inside of strings are escaped.

@@ -45,14 +45,15 @@ it('writes one line of a real pino logger for each request and refusal', async (
   expect(lines[0]).not.toHaveProperty('reference')
 })
 
-it('logs an internal error as an error, and a request that the server had to end as a warning', () => {
+it('logs an internal error as an error, and what the server ended or a limit refused as a warning', () => {
   const lines: string[] = []
   const write = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`)
   const { onRequest } = requestLog({ info: write('info'), warn: write('warn'), error: write('error') })
   const record = { method: 'tools/call', target: 'x', outcome: 'error', code: -32603, durationMs: 1 } as RequestRecord
-  for (const reason of [undefined, 'other', 'replica_lost', 'store_down', 'shutdown']) onRequest({ ...record, reason })
+  for (const reason of [undefined, 'other', 'replica_lost', 'store_down', 'shutdown', 'rate-limited', 'limit', 'too-many-requests'])
+    onRequest({ ...record, reason })
   onRequest({ ...record, outcome: 'handed_over', code: undefined })
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', 'warn', 'warn', 'warn', 'info'])
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', ...Array(6).fill('warn'), 'info'])
 })
 
 it('names the client of a session that several replicas serve', async () => {

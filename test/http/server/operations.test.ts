@@ -197,7 +197,11 @@ describe('metrics', () => {
     expect(total('tools/list', '', 'ok')).toBe(1)
     expect(total('other', '', 'error')).toBe(1)
     expect(metricOf(text, 'portico_limits_reached_total', { limit: 'toolCalls' })).toBe(1)
-    expect(metricOf(text, 'portico_request_errors_total', { code: '-32601' })).toBe(1)
+    const errors = (code: string, reason: string): number | undefined => metricOf(text, 'portico_request_errors_total', { code, reason })
+    expect(errors('-32601', '')).toBe(1)
+    expect(errors('-32603', 'rate-limited')).toBe(1)
+    expect(errors('-32603', 'crash')).toBe(1)
+    expect(errors('-32603', '') ?? 0).toBe(0)
     const labels = { method: 'tools/call', tool: 'hi' }
     expect(metricOf(text, 'portico_request_duration_seconds_count', labels)).toBe(3)
     expect(metricOf(text, 'portico_request_duration_seconds_bucket', { ...labels, le: '+Inf' })).toBe(3)
