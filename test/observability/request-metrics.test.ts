@@ -23,7 +23,7 @@ it('names the reasons of errors that Portico knows, and counts all others togeth
   const lines = prometheusText(metrics.families()).split('\n')
   const counts = lines.flatMap((line) => /^portico_request_errors_total\{(.*)\} (\d+)$/.exec(line)?.slice(1, 3).join(' ') ?? [])
   const expected = [['', 1], ...REASONS.map((reason) => [reason, 1]), ['other', 200], ['crash', 2]]
-  expect(counts.toSorted()).toEqual(
+  expect(counts.filter((count) => !count.endsWith(' 0')).toSorted()).toEqual(
     [...expected.map(([reason, n]) => `code="-32603",reason="${reason}" ${n}`), 'code="-32600",reason="insufficient_scope" 1'].toSorted(),
   )
 })

@@ -83,7 +83,7 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
   })
 })
 
-test('all middleware has the reference that the client gets, also of a mounted server and with other params', async () => {
+test('all middleware has the reference of the client, also in a mounted server and with other params', async () => {
   const reported: string[] = []
   const failing = createServer({ name: 'failing', version: '1', onError: (_error, { reference }) => void reported.push(reference) })
   const inner = createServer({ name: 'inner', version: '1' })

@@ -2,7 +2,7 @@
 
 import { INTERNAL_ERROR } from '../../jsonrpc/message.ts'
 import { METHODS } from '../../protocol/methods.ts'
-import { reasonLabel } from '../error-reasons.ts'
+import { INTERNAL_REASONS, reasonLabel } from '../error-reasons.ts'
 import type { Outcome, RequestRecord } from '../request-record.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 import { byLabel, type MetricFamily, type Sample } from './metric-family.ts'
@@ -28,8 +28,8 @@ export class RequestMetrics {
   /** By method, then by tool. The key of requests without a tool is the empty text. */
   readonly #series = new Map<string, Map<string, Series>>()
   #count = 0
-  /** By code and reason. */
-  readonly #errors = new Map<string, number>()
+  /** By code and reason. Alarms compare with the number before, which the first error after a start must have, too. */
+  readonly #errors = new Map(INTERNAL_REASONS.map((reason) => [`${INTERNAL_ERROR} ${reason}`, 0]))
   readonly #limits = new Map<string, number>()
   readonly #bytes = { request: 0, response: 0 }
 

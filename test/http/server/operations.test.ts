@@ -201,7 +201,7 @@ describe('metrics', () => {
     expect(errors('-32601', '')).toBe(1)
     expect(errors('-32603', 'rate-limited')).toBe(1)
     expect(errors('-32603', 'crash')).toBe(1)
-    expect(errors('-32603', '') ?? 0).toBe(0)
+    expect(errors('-32603', '')).toBe(0)
     const labels = { method: 'tools/call', tool: 'hi' }
     expect(metricOf(text, 'portico_request_duration_seconds_count', labels)).toBe(3)
     expect(metricOf(text, 'portico_request_duration_seconds_bucket', { ...labels, le: '+Inf' })).toBe(3)
