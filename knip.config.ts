@@ -73,5 +73,5 @@ export default {
     bench: { entry: ['run.mjs', '{calls,streams}.mjs', 'contestants/*/*.mjs'], project: ['**/*.mjs'] },
   },
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
-  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl', 'nginx', 'redis-server'],
+  ignoreBinaries: ['apt-get', 'unshare', 'mkfifo', 'fish', 'openssl', 'nginx', 'redis-server', 'systemd-analyze'],
 }

@@ -30,7 +30,7 @@ const SUBPATHS = [
   { subpath: 'portico/tasks', maxKb: 35, without: ['server', 'client', 'node'] },
   { subpath: 'portico/skills', maxKb: 12.5, without: ['server', 'client', 'node'] },
   { subpath: 'portico/observability', maxKb: 12, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/opentelemetry', maxKb: 11, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/opentelemetry', maxKb: 11.5, without: ['server', 'client', 'node'] },
   { subpath: 'portico/store', maxKb: 17.5, without: ['server', 'client', 'node'] },
   { subpath: 'portico/redis', maxKb: 30, without: ['server', 'client'] },
   { subpath: 'portico/ai-sdk', maxKb: 10, without: ['server', 'client', 'node'] },

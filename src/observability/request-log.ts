@@ -1,7 +1,8 @@
 /** Writes records of requests to a logger. */
 
 import { INTERNAL_ERROR } from '../jsonrpc/message.ts'
-import { isEndedByServer, type RequestRecord } from './request-record.ts'
+import { isNoFault } from './error-reasons.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /** The part of a logger that is used. A logger of pino has it. */
 export interface RequestLogger {
@@ -23,8 +24,8 @@ interface Refused {
 }
 
 /**
- * Options for `listen` and `httpHandler` that write one line for each request and each refusal. Internal errors are written as errors,
- * other failures as warnings, and everything else as information.
+ * Options for `listen` and `httpHandler` that write one line for each request and each refusal. Internal errors and tools that crashed are
+ * written as errors, other failures as warnings, and everything else as information.
  *
  * @example
  * import pino from 'pino'
@@ -38,7 +39,8 @@ export function requestLog(logger: RequestLogger): { onRequest(record: RequestRe
       const { method, target, outcome, code, reason, durationMs } = record
       const fields = { ...record, durationMs: Math.round(durationMs * 1000) / 1000 }
       const message = `${method}${target === undefined ? '' : ` ${target}`} ${outcome}`
-      if (outcome === 'error' && code === INTERNAL_ERROR && !isEndedByServer(reason)) logger.error(fields, message)
+      const isInternal = outcome === 'error' && code === INTERNAL_ERROR && !isNoFault(reason)
+      if (isInternal || outcome === 'tool_crash') logger.error(fields, message)
       else if (outcome === 'error' || outcome === 'tool_error') logger.warn(fields, message)
       else logger.info(fields, message)
     },

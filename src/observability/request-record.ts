@@ -9,13 +9,14 @@ import { METHODS } from '../protocol/methods.ts'
 /**
  * How a request ended.
  * - `ok`: with a result
- * - `tool_error`: with the result of a tool that failed
+ * - `tool_error`: with the result of a tool that failed on purpose, or got wrong arguments
+ * - `tool_crash`: with the result of a tool that failed with an error of your code. `reference` finds the error
  * - `input_required`: with questions to the client, which asks again with the answers
  * - `error`: with an error, or without an answer because the server ended it. `reason` is then `replica_lost`, `store_down` or `shutdown`
  * - `cancelled`: without an answer, because the client cancelled it or disconnected
  * - `handed_over`: not here, because the server ended. Another replica runs it again, and has a record of it, too
  */
-export type Outcome = 'ok' | 'tool_error' | 'input_required' | 'error' | 'cancelled' | 'handed_over'
+export type Outcome = 'ok' | 'tool_error' | 'tool_crash' | 'input_required' | 'error' | 'cancelled' | 'handed_over'
 
 /** One request, after its answer was sent. It contains no arguments, no results and no credentials. */
 export interface RequestRecord {
@@ -63,11 +64,6 @@ export const endedBy = (cause: EndCause | undefined): Ending =>
     ? { ...OK, outcome: cause ?? 'cancelled' }
     : { ...OK, outcome: 'error', code: INTERNAL_ERROR, reason: cause }
 
-const CAUSES: Readonly<Record<Exclude<EndCause, 'handed_over'>, true>> = { replica_lost: true, store_down: true, shutdown: true }
-
-/** Whether the server had to end the request, although its code is not to blame. */
-export const isEndedByServer = (reason: string | undefined): boolean => reason !== undefined && Object.hasOwn(CAUSES, reason)
-
 /**
  * How an answer ended its request. Only answers that may not be an ordinary result are parsed: the text of a member occurs in JSON only
  * as that member, because quotes inside of strings are escaped.
@@ -86,7 +82,8 @@ export function endingOfMessage(message: unknown): Ending {
   const { isError, resultType, content } = message.result
   if (isError === true) {
     const first: unknown = Array.isArray(content) ? content[0] : undefined
-    return { ...OK, outcome: 'tool_error', reference: isObject(first) ? referenceIn(first.text) : undefined }
+    const reference = isObject(first) ? referenceIn(first.text) : undefined
+    return { ...OK, outcome: reference === undefined ? 'tool_error' : 'tool_crash', reference }
   }
   return resultType === 'input_required' ? { ...OK, outcome: 'input_required' } : OK
 }

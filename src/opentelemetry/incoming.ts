@@ -5,6 +5,7 @@ import { onAbort } from '../base/on-abort.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { endOf } from '../protocol/end-of-request.ts'
 import { Declined, ERRORS, McpError } from '../protocol/errors.ts'
+import { isFaultOfCode, isForPeer, isSaidOnPurpose } from '../protocol/fault-of-code.ts'
 import type { ReceivedRequest } from '../protocol/interfaces/telemetry.ts'
 import { operationOf } from './attributes.ts'
 import { activeContext, guarded } from './guarded.ts'
@@ -16,9 +17,21 @@ export interface StoppableRequest extends Omit<ReceivedRequest, 'signal'> {
   onAborted(listener: (reason: unknown) => void): () => void
 }
 
-/** Answers a request of a client inside of a span. The parent is the span of the sender. */
-export function runRequest(request: StoppableRequest, isKnown: boolean, answer: () => Promise<Params>): Promise<Params> {
-  return runIncoming(request, isKnown, answer, (error) => failureOf(error, request.method))
+/**
+ * Answers a request of a client inside of a span. The parent is the span of the sender.
+ *
+ * @param reference what the client gets in place of an error of the author's code
+ */
+export function runRequest(
+  request: StoppableRequest,
+  isKnown: boolean,
+  reference: () => string,
+  answer: () => Promise<Params>,
+): Promise<Params> {
+  return runIncoming(request, isKnown, answer, (error) => {
+    const failure = failureOf(error, request.method)
+    return isFaultOfCode(error, request.method) ? { ...failure, reference: reference() } : failure
+  })
 }
 
 /** Answers a question of a server inside of a span. */
@@ -69,18 +82,18 @@ function endingFor(reason: unknown): Ending | undefined {
 const INTERNAL: Failure = { type: String(ERRORS.ERR_INTERNAL.rpc), code: ERRORS.ERR_INTERNAL.rpc }
 
 function failureOf(error: unknown, method: string): Failure {
-  if (error instanceof McpError && 'isForPeer' in ERRORS[error.code]) {
+  if (isForPeer(error)) {
     const { rpc } = ERRORS[error.code]
     return { type: String(rpc), code: rpc, message: error.message }
   }
   const exception = error instanceof Error ? { exception: error } : {}
   // The client gets the failure of a tool as a result.
-  if (method === 'tools/call') return isMeant(error) ? { ...TOOL_ERROR, message: error.message } : { ...TOOL_ERROR, ...exception }
+  if (method === 'tools/call') {
+    if (isSaidOnPurpose(error, method)) return { ...TOOL_ERROR, message: error.message }
+    return { ...TOOL_ERROR, ...exception, ...(isFaultOfCode(error, method) && { outcome: 'tool_crash' }) }
+  }
   return { ...INTERNAL, ...exception }
 }
-
-/** Errors that authors throw on purpose need no stack. */
-const isMeant = (error: unknown): error is Error => error instanceof Error && ['ToolError', 'Declined', 'Cancelled'].includes(error.name)
 
 /** What the server gets, as `ClientSession` maps it. */
 function refusalOf(error: unknown): Failure {

@@ -26,6 +26,10 @@ export interface Failure {
   message?: string
   /** An error of a kind that nobody expected, to be recorded with its stack. */
   exception?: Error
+  /** The conventions have one word for all tools that failed. A crash has the word of the records, too. */
+  outcome?: 'tool_crash'
+  /** For spans only: the number of different values is not limited. */
+  reference?: string
 }
 
 export const TOOL_ERROR: Failure = { type: 'tool_error' }
@@ -40,6 +44,8 @@ interface Stopped {
 
 /** How something ended that was no success. */
 export type Ending = Failure | Stopped
+
+const isStopped = (ending: Ending): ending is Stopped => !('type' in ending)
 
 export const CANCELLED: Stopped = { outcome: 'cancelled' }
 
@@ -115,8 +121,9 @@ function endSpan(span: Span, ending: Ending | undefined): void {
 
 function mark(span: Span, ending: Ending): void {
   span.setAttributes(attributesOf(ending))
-  if ('outcome' in ending) return
-  const { message, exception } = ending
+  if (isStopped(ending)) return
+  const { message, exception, reference } = ending
+  if (reference !== undefined) span.setAttribute('portico.reference', reference)
   span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
   if (exception) span.recordException(exception)
 }
@@ -148,7 +155,11 @@ const DESCRIPTIONS = {
 } as const
 
 function attributesOf(ending: Ending): Attributes {
-  if ('outcome' in ending) return { 'portico.outcome': ending.outcome }
-  const { type, code } = ending
-  return { 'error.type': type, ...(code !== undefined && { 'rpc.response.status_code': String(code) }) }
+  if (isStopped(ending)) return { 'portico.outcome': ending.outcome }
+  const { type, code, outcome } = ending
+  return {
+    'error.type': type,
+    ...(code !== undefined && { 'rpc.response.status_code': String(code) }),
+    ...(outcome && { 'portico.outcome': outcome }),
+  }
 }

@@ -15,6 +15,7 @@ interface ServedCall {
   readonly caller: { readonly revision: string }
   readonly trace: TraceContext | undefined
   onAborted(listener: (reason: unknown) => void): () => void
+  readonly reference: string
 }
 
 /** What `server.use` takes. */
@@ -41,5 +42,5 @@ export function serverTelemetry(): ServerTelemetry {
 function aroundCall(call: ServedCall, next: () => Promise<Params>): Promise<Params> {
   const { id, method, params, isKnown, caller, trace } = call
   const onAborted: StoppableRequest['onAborted'] = (listener) => call.onAborted(listener)
-  return runRequest({ id, method, params, revision: caller.revision, trace, onAborted }, isKnown, next)
+  return runRequest({ id, method, params, revision: caller.revision, trace, onAborted }, isKnown, () => call.reference, next)
 }

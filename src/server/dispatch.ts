@@ -1,9 +1,9 @@
 /** Answers one call: runs the middleware and the method, then writes the result or the error. */
 
-import { randomId } from '../base/bytes.ts'
 import { type ErrorObject, INTERNAL_ERROR, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
-import { ERRORS, McpError, UrlElicitationRequired } from '../protocol/errors.ts'
+import { McpError, UrlElicitationRequired } from '../protocol/errors.ts'
+import { isFaultOfCode, isForPeer, isSaidOnPurpose } from '../protocol/fault-of-code.ts'
 import { internalErrorText } from '../protocol/internal-error.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { Revision } from '../revisions/revision.ts'
@@ -125,21 +125,24 @@ async function fail(call: IncomingCall, error: unknown, serverState: ServerState
 }
 
 function failPlainly(call: IncomingCall, error: unknown, serverState: ServerState): void {
-  if (error instanceof McpError && error.code === 'ERR_STORE_DOWN') return call.exchange.fail(STORE_DOWN, STORE_RETRY_S)
-  const isTool = call.method === 'tools/call'
-  const forModel = isTool ? serverState.tools.failure(error) : undefined
-  if (forModel) return answer(call, forModel, serverState)
+  const { method } = call
+  const isTool = method === 'tools/call'
+  if (isFaultOfCode(error, method)) {
+    const hidden = masked(call, error, serverState)
+    if (isTool) return answer(call, errorResult(hidden.message), serverState)
+    return call.exchange.fail(toErrorObject(hidden, call.revision))
+  }
+  if (isSaidOnPurpose(error, method)) {
+    if (isTool) return answer(call, errorResult(error.message), serverState)
+    return call.exchange.fail({ code: INTERNAL_ERROR, message: error.message })
+  }
   if (isForPeer(error)) {
-    if (error.code === 'ERR_OUTPUT_INVALID') serverState.report(error, { reference: '', method: call.method, target: targetOf(call) })
+    if (error.code === 'ERR_OUTPUT_INVALID') serverState.report(error, { reference: '', method, target: targetOf(call) })
     serverState.reportUnopened(error, call)
     return call.exchange.fail(toErrorObject(error, call.revision))
   }
-  if (isPersonsAnswer(error)) return call.exchange.fail({ code: INTERNAL_ERROR, message: error.message })
-  if (error instanceof RemoteError && isTool)
-    return answer(call, errorResult(`The client answered with an error: ${error.message}`), serverState)
-  const hidden = masked(call, error, serverState)
-  if (isTool) answer(call, errorResult(hidden.message), serverState)
-  else call.exchange.fail(toErrorObject(hidden, call.revision))
+  if (error instanceof RemoteError) return answer(call, errorResult(`The client answered with an error: ${error.message}`), serverState)
+  call.exchange.fail(STORE_DOWN, STORE_RETRY_S)
 }
 
 /** The reason is for the operator only. `/readyz` and metrics have it. */
@@ -150,14 +153,9 @@ const STORE_DOWN: ErrorObject = {
 }
 const STORE_RETRY_S = 2
 
-const isForPeer = (error: unknown): error is McpError => error instanceof McpError && 'isForPeer' in ERRORS[error.code]
-
-const isPersonsAnswer = (error: unknown): error is Error =>
-  error instanceof Error && (error.name === 'Declined' || error.name === 'Cancelled')
-
 /** Replaces an error whose text must not reach the client. The reference finds it in the server's log. */
 function masked(call: IncomingCall, error: unknown, serverState: ServerState): McpError {
-  const reference = randomId().slice(0, 8)
+  const { reference } = call
   serverState.report(error, { reference, method: call.method, target: targetOf(call) })
   return new McpError('ERR_INTERNAL', internalErrorText(reference))
 }

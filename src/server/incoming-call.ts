@@ -1,5 +1,6 @@
 /** One request while the server handles it, in either dialect. */
 
+import { randomId } from '../base/bytes.ts'
 import { isObject } from '../base/json.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params } from '../jsonrpc/message.ts'
@@ -55,6 +56,9 @@ export class IncomingCall {
   running: { suspend(round: Promise<Params>): void } | undefined
   #asker: Asker | undefined
   #caller: Caller | undefined
+  #reference: string | undefined
+  /** The call that this one is with other parameters. */
+  #origin: IncomingCall | undefined
 
   constructor(exchange: Exchange, params: Params, revision: Revision, dialect: Dialect, quota: Quota) {
     this.exchange = exchange
@@ -88,9 +92,19 @@ export class IncomingCall {
     return this.#asker
   }
 
+  /** What the caller gets in place of an error of the author's code. It finds the error in the log. */
+  get reference(): string {
+    if (this.#origin) return this.#origin.reference
+    this.#reference ??= randomId().slice(0, 8)
+    return this.#reference
+  }
+
   /** The same call with other parameters, for middleware. */
   withParams(params: Params): IncomingCall {
-    return params === this.params ? this : new IncomingCall(this.exchange, params, this.revision, this.dialect, this.quota)
+    if (params === this.params) return this
+    const changed = new IncomingCall(this.exchange, params, this.revision, this.dialect, this.quota)
+    changed.#origin = this
+    return changed
   }
 }
 

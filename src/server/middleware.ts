@@ -29,6 +29,11 @@ export interface MiddlewareCall {
    * stop: the first use of `signal` creates it, which takes time for each request.
    */
   onAborted(listener: (reason: unknown) => void): () => void
+  /**
+   * What the client gets in place of an error of your code: `Internal error (reference Y-fQ79uB)`. Made on first use. The record of the
+   * request has it, and so has what `onError` gets.
+   */
+  readonly reference: string
 }
 
 /**
@@ -110,6 +115,10 @@ class View implements MiddlewareCall {
 
   onAborted(listener: (reason: unknown) => void): () => void {
     return this.#call.exchange.onAborted((reason) => callObserver('onAborted', () => listener(reason)))
+  }
+
+  get reference(): string {
+    return this.#call.reference
   }
 }
 

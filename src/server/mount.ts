@@ -126,5 +126,9 @@ function viewOf(inner: ServerState, call: MiddlewareCall, params: MiddlewareCall
       return call.signal
     },
     onAborted: (listener) => call.onAborted(listener),
+    // Made on first use.
+    get reference() {
+      return call.reference
+    },
   }
 }

@@ -4,7 +4,7 @@ import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import { observed } from '../../src/observability/observed-service.ts'
 import type { RequestRecord } from '../../src/observability/request-record.ts'
 import type { Channel } from '../../src/protocol/interfaces/service.ts'
-import { createServer, form, keyRing, type Server } from '../../src/server/index.ts'
+import { createServer, form, keyRing, type Server, ToolError } from '../../src/server/index.ts'
 import { envelope } from '../support/raw-channel.ts'
 import { until } from '../support/until.ts'
 
@@ -16,6 +16,10 @@ function testServer(): Server {
   server.tool('fail', {}, () => {
     throw new Error('broken')
   })
+  server.tool('refuse', {}, () => {
+    throw new ToolError('not today')
+  })
+  server.tool('strict', { input: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }, () => 'strict')
   server.tool('ask', {}, async (_args, ctx) => {
     await ctx.ask({ name: form('Your name?', { type: 'object', properties: {} }) })
     return 'asked'
@@ -77,10 +81,10 @@ describe('records of requests', () => {
     expect(records[0]?.id).toBe('x'.repeat(200))
   })
 
-  it('tells results, failed tools, questions and errors apart', async () => {
+  it('tells results, tools that crash, tools that refuse, questions and errors apart', async () => {
     const { records, say } = line('')
     const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
-    const tools = ['hi', 'quote', 'nested', 'fail', 'ask', 'unknown']
+    const tools = ['hi', 'quote', 'nested', 'fail', 'refuse', 'strict', 'ask', 'unknown']
     for (const [id, tool] of tools.entries()) say(call(id, tool, capabilities))
     await until(() => records.length === tools.length)
     const outcomes = records.sort((a, b) => Number(a.id) - Number(b.id)).map(({ target, outcome }) => [target, outcome])
@@ -88,7 +92,9 @@ describe('records of requests', () => {
       ['hi', 'ok'],
       ['quote', 'ok'],
       ['nested', 'ok'],
-      ['fail', 'tool_error'],
+      ['fail', 'tool_crash'],
+      ['refuse', 'tool_error'],
+      ['strict', 'tool_error'],
       ['ask', 'input_required'],
       ['unknown', 'error'],
     ])
@@ -118,7 +124,7 @@ describe('records of requests', () => {
     expect(records.slice(1).map(({ id, outcome }) => [id, outcome])).toEqual([
       [1, 'ok'],
       [2, 'error'],
-      [3, 'tool_error'],
+      [3, 'tool_crash'],
     ])
     const refused = line('2025-06-18')
     refused.say([call(1, 'hi'), call(2, 'hi')])

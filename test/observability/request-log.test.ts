@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { expect, it } from 'vitest'
 import { type RequestRecord, requestLog } from '../../src/observability/index.ts'
+import { ToolError } from '../../src/server/index.ts'
 import { http } from '../support/http-requests.ts'
 import { askModern, callTool, modern, openSession, serve, testServer, until } from '../support/http-service.ts'
 import { storesInMemory } from '../support/replicas.ts'
@@ -13,39 +14,46 @@ it('writes one line of a real pino logger for each request and refusal', async (
   server.tool('fail', {}, () => {
     throw new Error('broken')
   })
+  server.tool('refuse', {}, () => {
+    throw new ToolError('not today')
+  })
   server.resource('x://broken', { name: 'broken' }, () => {
     throw new Error('broken')
   })
   const { url } = await serve(server, requestLog(logger))
   await askModern(url, callTool('hi'))
   const failed = await askModern(url, callTool('fail'))
+  await askModern(url, callTool('refuse'))
   const broken = await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
   await http(url, modern(callTool('hi'), { origin: 'https://evil.example' }))
-  await until(() => lines.length === 4)
+  await until(() => lines.length === 5)
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
     [30, 'tools/call hi ok'],
-    [40, 'tools/call fail tool_error'],
+    [50, 'tools/call fail tool_crash'],
+    [40, 'tools/call refuse tool_error'],
     [50, 'resources/read x://broken error'],
     [40, 'refused: Origin not allowed: "https://evil.example" (allowedOrigins)'],
   ])
   expect(lines[0]).toMatchObject({ method: 'tools/call', target: 'hi', outcome: 'ok', revision: '2026-07-28', address: '127.0.0.1' })
-  expect(lines[2]).toMatchObject({ code: -32603 })
-  expect(lines[3]).toMatchObject({ status: 403, kind: 'origin', httpMethod: 'POST', path: '/mcp', address: '127.0.0.1' })
+  expect(lines[2]).not.toHaveProperty('reference')
+  expect(lines[3]).toMatchObject({ code: -32603 })
+  expect(lines[4]).toMatchObject({ status: 403, kind: 'origin', httpMethod: 'POST', path: '/mcp', address: '127.0.0.1' })
   // What the caller sees leads to the line, and from there to the error.
   expect(references).toHaveLength(2)
-  expect(lines.slice(1, 3).map(({ reference }) => reference)).toEqual(references)
+  expect([lines[1], lines[3]].map((line) => line?.reference)).toEqual(references)
   expect([failed.text, broken.text].map((text) => /reference ([\w-]+)/.exec(text)?.[1])).toEqual(references)
   expect(lines[0]).not.toHaveProperty('reference')
 })
 
-it('logs an internal error as an error, and a request that the server had to end as a warning', () => {
+it('logs an internal error as an error, and what the server ended or a limit refused as a warning', () => {
   const lines: string[] = []
   const write = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`)
   const { onRequest } = requestLog({ info: write('info'), warn: write('warn'), error: write('error') })
   const record = { method: 'tools/call', target: 'x', outcome: 'error', code: -32603, durationMs: 1 } as RequestRecord
-  for (const reason of [undefined, 'other', 'replica_lost', 'store_down', 'shutdown']) onRequest({ ...record, reason })
+  for (const reason of [undefined, 'other', 'replica_lost', 'store_down', 'shutdown', 'rate-limited', 'limit', 'too-many-requests'])
+    onRequest({ ...record, reason })
   onRequest({ ...record, outcome: 'handed_over', code: undefined })
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', 'warn', 'warn', 'warn', 'info'])
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'error', ...Array(6).fill('warn'), 'info'])
 })
 
 it('names the client of a session that several replicas serve', async () => {

@@ -6,8 +6,27 @@ import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import { prometheusText } from '../../src/observability/metrics/metric-family.ts'
 import { RequestMetrics } from '../../src/observability/metrics/request-metrics.ts'
 import { observed } from '../../src/observability/observed-service.ts'
+import type { RequestRecord } from '../../src/observability/request-record.ts'
 import { createServer } from '../../src/server/index.ts'
 import { envelope } from '../support/raw-channel.ts'
+
+it('names the reasons of errors that Portico knows, and counts all others together', () => {
+  const metrics = new RequestMetrics(() => true)
+  const record = { method: 'tools/call', target: 'x', outcome: 'error', code: -32603, durationMs: 1, responseBytes: 1 } as RequestRecord
+  const REASONS = ['rate-limited', 'limit', 'too-many-requests', 'replica_lost', 'store_down', 'shutdown']
+  for (const reason of [undefined, ...REASONS]) metrics.add({ ...record, reason })
+  for (let i = 0; i < 200; i++) metrics.add({ ...record, reason: `made-up-${i}` })
+  metrics.add({ ...record, reason: 'a b', reference: 'Y-fQ79uB' })
+  metrics.add({ ...record, outcome: 'tool_crash', code: undefined, reference: 'Y-fQ79uB' })
+  metrics.add({ ...record, outcome: 'tool_error', code: undefined })
+  metrics.add({ ...record, code: -32600, reason: 'insufficient_scope' })
+  const lines = prometheusText(metrics.families()).split('\n')
+  const counts = lines.flatMap((line) => /^portico_request_errors_total\{(.*)\} (\d+)$/.exec(line)?.slice(1, 3).join(' ') ?? [])
+  const expected = [['', 1], ...REASONS.map((reason) => [reason, 1]), ['other', 200], ['crash', 2]]
+  expect(counts.filter((count) => !count.endsWith(' 0')).toSorted()).toEqual(
+    [...expected.map(([reason, n]) => `code="-32603",reason="${reason}" ${n}`), 'code="-32600",reason="insufficient_scope" 1'].toSorted(),
+  )
+})
 
 it('counts a duration in the first bucket that has room for it, and in all larger ones', () => {
   let [now, workMs] = [0, 0]

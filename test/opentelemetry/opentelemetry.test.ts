@@ -8,6 +8,7 @@ import { serverExtension } from '../../src/extensions/index.ts'
 import { createHost } from '../../src/host/index.ts'
 import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
+import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { clientTelemetry, hostTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
 import {
   createServer,
@@ -148,6 +149,42 @@ describe('a server', () => {
       ['resources/read', SpanStatusCode.ERROR, '-32602', '-32602', 0],
       ['_OTHER', SpanStatusCode.ERROR, '-32601', '-32601', 0],
     ])
+  })
+
+  it('tells a crash from a tool that refuses, and has the reference that the client got', async () => {
+    const server = tracedServer()
+    // The telemetry is the first middleware; others may change the request inside of it.
+    server.use((call, next) => next({ params: { ...call.params } }))
+    server.resource('x://broken', { name: 'broken' }, () => {
+      throw new Error('secret detail')
+    })
+    server.tool('relay', {}, () => {
+      throw new RemoteError({ code: -1, message: 'no' })
+    })
+    const { url } = await serve(server)
+    const referenceIn = (text: string): string | undefined => /reference ([\w-]{8})\)/.exec(text)?.[1]
+    const { text: broken } = await askModern(url, callTool('break'))
+    const { text: unread } = await askModern(url, { method: 'resources/read', params: { uri: 'x://broken' } })
+    for (const tool of ['refuse', 'relay', 'hi']) await askModern(url, callTool(tool))
+    const told = spans(SpanKind.SERVER).map(({ name, attributes }) => [
+      name,
+      attributes['error.type'],
+      attributes['portico.outcome'],
+      attributes['portico.reference'],
+    ])
+    expect(told).toEqual([
+      ['tools/call break', 'tool_error', 'tool_crash', referenceIn(broken)],
+      ['resources/read', '-32603', undefined, referenceIn(unread)],
+      ['tools/call refuse', 'tool_error', undefined, undefined],
+      ['tools/call relay', 'tool_error', undefined, undefined],
+      ['tools/call hi', undefined, undefined, undefined],
+    ])
+    expect(told.slice(0, 2).map(([, , , reference]) => reference)).toEqual([expect.any(String), expect.any(String)])
+    await meterProvider.forceFlush()
+    const scopes = metricExporter.getMetrics().at(-1)?.scopeMetrics ?? []
+    const points = scopes.flatMap(({ metrics }) => metrics).flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes))
+    expect(points).toContainEqual(expect.objectContaining({ 'gen_ai.tool.name': 'break', 'portico.outcome': 'tool_crash' }))
+    expect(points.filter((attributes) => 'portico.reference' in attributes)).toEqual([])
   })
 
   it('links the span of the transport when the client sent its own', async () => {

@@ -83,6 +83,28 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
   })
 })
 
+test('all middleware has the reference of the client, also in a mounted server and with other params', async () => {
+  const reported: string[] = []
+  const failing = createServer({ name: 'failing', version: '1', onError: (_error, { reference }) => void reported.push(reference) })
+  const inner = createServer({ name: 'inner', version: '1' })
+  inner.tool('bad', {}, () => {
+    throw new Error('inside')
+  })
+  const seen: string[] = []
+  const note: Middleware = (call, next) => {
+    seen.push(call.reference)
+    return next({ params: { ...call.params } })
+  }
+  for (const server of [failing, failing, inner, inner]) server.use(note)
+  failing.mount('in', inner)
+  const raw = rawChannel(failing)
+  await raw.initialize('2025-11-25')
+  seen.length = 0
+  const { result } = await raw.ask('tools/call', { name: 'in_bad' })
+  expect(seen).toEqual(Array(4).fill(reported[0]))
+  expect(result.content[0].text).toBe(`Internal error (reference ${reported[0]})`)
+})
+
 test('middleware can tell what a server has from names that a client made up', async () => {
   const outer = newServer()
   const inner = createServer({ name: 'inner', version: '1' })

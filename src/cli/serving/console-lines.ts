@@ -1,14 +1,19 @@
 /** Writes what Portico says in the log as lines with time and level, and for JSON also what the process prints with `console.error` and `console.warn`. */
 
+import cluster from 'node:cluster'
 import { format } from 'node:util'
 import { sendNotices } from '../../base/notices.ts'
+import { WORKER_NUMBER } from '../../base/worker-number.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Output } from '../shared-terminal.ts'
 
 type Level = 'error' | 'warn' | 'info'
 
+/** Which of several processes writes a line. Not for children of a worker, which have its environment. */
+const WRITER = cluster.isWorker ? { worker: Number(process.env[WORKER_NUMBER]) || undefined } : {}
+
 export function writeJsonLine({ stream }: Output, level: Level, message: string, members: object = {}): void {
-  stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...members })}\n`)
+  stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...WRITER, ...members })}\n`)
 }
 
 /**

@@ -157,8 +157,8 @@ export interface Refused {
   /** The status of the response; 0 if there was none. */
   status: number
   reason: string
-  /** The short name of the reason, as in the metric `portico_refusals_total`, where the status does not say enough: `store_down`. */
-  kind?: string | undefined
+  /** The short name of the reason, such as `store_down`. The metric `portico_refusals_total` has it as its label `reason`. */
+  kind: string
   /** The method of the HTTP request. */
   httpMethod?: string | undefined
   /** The path of the HTTP request, without its query; at most 200 characters. */

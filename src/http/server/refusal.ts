@@ -8,7 +8,7 @@ export interface Refusal {
   status: number
   message: string
   code?: number
-  /** Names the reason in metrics, where the status does not. */
+  /** Names the reason in records and metrics, where the status does not. */
   kind?: 'host' | 'origin' | 'auth_unavailable' | 'shutting_down' | 'store_down' | 'unknown_path'
   /** The option of the limit that was reached. */
   limit?: string

@@ -1,6 +1,8 @@
 /** Counts requests by method, tool and outcome, and measures how long they took. The number of series is limited. */
 
+import { INTERNAL_ERROR } from '../../jsonrpc/message.ts'
 import { METHODS } from '../../protocol/methods.ts'
+import { INTERNAL_REASONS, reasonLabel } from '../error-reasons.ts'
 import type { Outcome, RequestRecord } from '../request-record.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 import { byLabel, type MetricFamily, type Sample } from './metric-family.ts'
@@ -26,7 +28,8 @@ export class RequestMetrics {
   /** By method, then by tool. The key of requests without a tool is the empty text. */
   readonly #series = new Map<string, Map<string, Series>>()
   #count = 0
-  readonly #codes = new Map<string, number>()
+  /** By code and reason. Alarms compare with the number before, which the first error after a start must have, too. */
+  readonly #errors = new Map(INTERNAL_REASONS.map((reason) => [`${INTERNAL_ERROR} ${reason}`, 0]))
   readonly #limits = new Map<string, number>()
   readonly #bytes = { request: 0, response: 0 }
 
@@ -42,7 +45,9 @@ export class RequestMetrics {
     this.#seriesOf(name, tool).add(outcome, durationMs / 1000)
     this.#bytes.request += requestBytes
     this.#bytes.response += responseBytes
-    if (code !== undefined) count(this.#codes, String(code))
+    // The client gets a crash of a tool as a result. Operators look for it where they look for other errors of their code.
+    const errorCode = outcome === 'tool_crash' ? INTERNAL_ERROR : code
+    if (errorCode !== undefined) count(this.#errors, `${errorCode} ${reasonLabel(record)}`)
     if (limit !== undefined) count(this.#limits, limit)
   }
 
@@ -68,7 +73,15 @@ export class RequestMetrics {
       type: 'histogram',
       samples: durations,
     }
-    yield byLabel('counter', 'portico_request_errors_total', 'Requests that were answered with an error, by its code.', 'code', this.#codes)
+    yield {
+      name: 'portico_request_errors_total',
+      help: 'Requests that were answered with an error, that crashed in a tool, or that the server had to end, by code and reason.',
+      type: 'counter',
+      samples: [...this.#errors].map(([key, value]) => {
+        const [code = '', reason = ''] = key.split(' ')
+        return { labels: { code, reason }, value }
+      }),
+    }
     yield byLabel(
       'counter',
       'portico_limits_reached_total',

@@ -220,14 +220,7 @@ export class Tools {
       this.#environment.deadlines,
     )
   }
-
-  /** The result for an error that the model may see; undefined for other errors. */
-  failure(error: unknown): Params | undefined {
-    return error instanceof Error && MODEL_ERRORS.has(error.name) ? errorResult(error.message) : undefined
-  }
 }
-
-const MODEL_ERRORS = new Set(['ToolError', 'Declined', 'Cancelled'])
 
 const NOTHING_MIRRORED: readonly ParamHeader[] = []
 

@@ -100,7 +100,7 @@ test('standard error is JSON with the reference of an error, and a server limit 
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-  await expect.poll(lines).toContainEqual(expect.objectContaining({ outcome: 'tool_error', reference }))
+  await expect.poll(lines).toContainEqual(expect.objectContaining({ level: 'error', outcome: 'tool_crash', reference }))
   expect(lines()).toContainEqual(
     expect.objectContaining({ level: 'error', message: expect.stringMatching(`${reference}.*two\\\\nlines\n {4}at `) }),
   )
@@ -264,6 +264,30 @@ test('replicas of a server with the same keys continue what the other began', as
   expect(stranger?.said()).toContain('give all replicas the same keys')
 })
 
+test('lines of workers as JSON have the number of their worker, from their start', async () => {
+  const loud = `${SERVER}console.error('loaded')\nserver.tool('say', () => { console.error('said'); return 'ok' })\n`
+  const { url, said } = await start(folderWith({ 'server.mjs': loud }), [
+    'server.mjs',
+    '--http',
+    '0',
+    '--workers',
+    '2',
+    '--log-format',
+    'json',
+  ])
+  await askModern(url, callTool('say'))
+  const lines = (): Record<string, unknown>[] =>
+    said()
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : []))
+  const workersOf = (text: string): unknown[] => lines().flatMap(({ message, worker }) => (message === text ? [worker] : []))
+  await expect.poll(() => workersOf('tools/call say ok')).toEqual([expect.any(Number)])
+  // The primary process loads the server, too.
+  expect(workersOf('loaded').toSorted()).toEqual([1, 2, undefined])
+  expect(workersOf('said')).toEqual(workersOf('tools/call say ok'))
+  expect(lines().find(({ message }) => String(message).startsWith('Serving'))).not.toHaveProperty('worker')
+})
+
 test('lines of requests as text are one line each, whatever a client sends', async () => {
   const failing = `${SERVER}server.tool('fails', () => { throw new Error('no database') })\n`
   const { url, said } = await start(folderWith({ 'server.mjs': failing }), ['server.mjs', '--http', '0', '--log-format', 'text'])
@@ -274,9 +298,9 @@ test('lines of requests as text are one line each, whatever a client sends', asy
   await http(url, { method: 'PUT', isBare: true })
   await expect.poll(said).toMatch(/^\S+Z info tools\/call pid ok [\d.]+ ms 127\.0\.0\.1$/m)
   // What the caller saw, to find it.
-  await expect.poll(said).toMatch(/^\S+Z warn tools\/call fails tool_error reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z error tools\/call fails tool_crash reference \S{8} [\d.]+ ms 127\.0\.0\.1$/m)
   await expect.poll(said).toMatch(/^\S+Z warn tools\/call none error code -32602 [\d.]+ ms 127\.0\.0\.1$/m)
-  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 PUT \/mcp 127\.0\.0\.1$/m)
+  await expect.poll(said).toMatch(/^\S+Z warn refused: .* status 405 method_not_allowed PUT \/mcp 127\.0\.0\.1$/m)
   expect(said()).not.toContain('\u001b[2J')
 })
 

@@ -94,7 +94,13 @@ describe('the fetch handler', () => {
     expect(handler.counts.streams).toBe(1)
     await until(() => state.aborted)
     const where = { httpMethod: 'POST', path: '/mcp' }
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit, ...where })
+    expect(onRefused).toHaveBeenCalledWith({
+      status: 0,
+      kind: 'limit',
+      reason: 'A client that did not read was disconnected',
+      limit,
+      ...where,
+    })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
     expect(state.said).toBeLessThan(400)
     await expect(response.text()).rejects.toThrow('The stream was closed by the server')

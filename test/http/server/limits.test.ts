@@ -60,6 +60,7 @@ describe('requests at the same time', () => {
     expectFull(await http(url, { body: initializeMessage('2025-11-25') }), 503, 'maxInFlight', 3)
     expect(onRefused).toHaveBeenCalledWith({
       status: 503,
+      kind: 'limit',
       reason: expect.stringContaining('maxInFlight'),
       httpMethod: 'POST',
       path: '/mcp',
@@ -579,7 +580,7 @@ describe('what one request may hold', () => {
       expect(answer.headers.connection).toBe('close')
       expect(answer.message.error).toMatchObject({ code: -32600, message: 'The message is longer than 2000 bytes (limits.maxBodyBytes)' })
       const where = { httpMethod: 'POST', path: '/mcp', address: '127.0.0.1' }
-      expect(onRefused).toHaveBeenCalledWith({ status: 413, reason: expect.any(String), limit: 'maxBodyBytes', ...where })
+      expect(onRefused).toHaveBeenCalledWith({ status: 413, kind: 'limit', reason: expect.any(String), limit: 'maxBodyBytes', ...where })
     }
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type HealthProblem, httpHandler, type RequestRecord } from '../../../src/http/index.ts'
+import { ToolError } from '../../../src/server/index.ts'
 import { type HttpCall, http } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -174,12 +175,15 @@ describe('the paths of health and metrics', () => {
 
 describe('metrics', () => {
   it('counts requests by method, tool and outcome, and measures how long they took', async () => {
-    const server = testServer({ limits: { toolCalls: { perSecond: 0.001, burst: 3 } } })
+    const server = testServer({ limits: { toolCalls: { perSecond: 0.001, burst: 4 } } })
     server.tool('fail', {}, () => {
       throw new Error('broken')
     })
     const { url } = await serve(server, { metrics: true })
-    for (const tool of ['hi', 'hi', 'fail', 'nothing', 'hi']) await askModern(url, callTool(tool))
+    server.tool('refuse', {}, () => {
+      throw new ToolError('not today')
+    })
+    for (const tool of ['hi', 'hi', 'fail', 'refuse', 'nothing', 'hi']) await askModern(url, callTool(tool))
     await askModern(url, { method: 'tools/list' })
     await askModern(url, { method: 'made/up' })
     const text = await scrape(url)
@@ -187,12 +191,17 @@ describe('metrics', () => {
       metricOf(text, 'portico_requests_total', { method, tool, outcome })
     expect(total('tools/call', 'hi', 'ok')).toBe(2)
     expect(total('tools/call', 'hi', 'error')).toBe(1)
-    expect(total('tools/call', 'fail', 'tool_error')).toBe(1)
+    expect(total('tools/call', 'fail', 'tool_crash')).toBe(1)
+    expect(total('tools/call', 'refuse', 'tool_error')).toBe(1)
     expect(total('tools/call', 'other', 'error')).toBe(1)
     expect(total('tools/list', '', 'ok')).toBe(1)
     expect(total('other', '', 'error')).toBe(1)
     expect(metricOf(text, 'portico_limits_reached_total', { limit: 'toolCalls' })).toBe(1)
-    expect(metricOf(text, 'portico_request_errors_total', { code: '-32601' })).toBe(1)
+    const errors = (code: string, reason: string): number | undefined => metricOf(text, 'portico_request_errors_total', { code, reason })
+    expect(errors('-32601', '')).toBe(1)
+    expect(errors('-32603', 'rate-limited')).toBe(1)
+    expect(errors('-32603', 'crash')).toBe(1)
+    expect(errors('-32603', '')).toBe(0)
     const labels = { method: 'tools/call', tool: 'hi' }
     expect(metricOf(text, 'portico_request_duration_seconds_count', labels)).toBe(3)
     expect(metricOf(text, 'portico_request_duration_seconds_bucket', { ...labels, le: '+Inf' })).toBe(3)
@@ -269,6 +278,25 @@ describe('metrics', () => {
     stream.destroy()
     go.open()
     await held
+  })
+
+  it('counts a refusal under the kind that its record has', async () => {
+    const kinds: [string, string][] = []
+    const { url } = await serve(testServer(), {
+      metrics: true,
+      legacySse: false,
+      limits: { maxBodyBytes: 1000 },
+      onRefused: ({ kind, status }) => void kinds.push([kind, String(status)]),
+    })
+    await http(url, { method: 'PUT' })
+    await http(url, { body: '{' })
+    await http(url, { ...modern(callTool('hi')), headers: { host: 'evil.example' } })
+    await http(url, { ...modern(callTool('hi')), body: ' '.repeat(2000) })
+    const session = await openSession(url, '2025-11-25')
+    await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { 'mcp-session-id': 'unknown' })
+    expect(kinds.map(([kind]) => kind)).toEqual(['method_not_allowed', 'bad_request', 'host', 'limit', 'session_not_found'])
+    const text = await scrape(url)
+    for (const [reason, status] of kinds) expect(metricOf(text, 'portico_refusals_total', { reason, status })).toBe(1)
   })
 
   it('says that the server is not ready while a check is down', async () => {

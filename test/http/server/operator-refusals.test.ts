@@ -41,11 +41,11 @@ describe('refusals of operators', () => {
     expect(await statusOf({ ...GET, at: at('/admin?key=1') })).toBe(404)
     expect(refused.map(({ status, kind, httpMethod, path, address }) => [status, kind, httpMethod, path, address])).toEqual(
       [
-        [401, undefined, 'GET', '/metrics'],
-        [401, undefined, 'GET', '/metrics'],
+        [401, 'unauthorized', 'GET', '/metrics'],
+        [401, 'unauthorized', 'GET', '/metrics'],
         [403, 'host', 'GET', '/healthz'],
         [403, 'origin', 'GET', '/readyz'],
-        [405, undefined, 'DELETE', '/healthz'],
+        [405, 'method_not_allowed', 'DELETE', '/healthz'],
         [404, 'unknown_path', 'GET', '/admin'],
       ].map((each) => [...each, '127.0.0.1']),
     )
@@ -115,7 +115,7 @@ describe('the token for metrics', () => {
     const statuses: number[] = []
     for (let guess = 0; guess < 5; guess++) statuses.push(await statusOf(scrape(url, `Bearer guess-${guess}`)))
     expect(statuses).toEqual([401, 401, 401, 429, 429])
-    expect(refused.at(-1)).toMatchObject({ status: 429, limit: 'failedLogins', path: '/metrics' })
+    expect(refused.at(-1)).toMatchObject({ status: 429, kind: 'limit', limit: 'failedLogins', path: '/metrics' })
     // The scraper at the same address goes on, and the same wrong token again is no new guess.
     expect(await statusOf(scrape(url, `Bearer ${TOKEN}`))).toBe(200)
   })

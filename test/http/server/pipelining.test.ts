@@ -183,7 +183,9 @@ test('a stream that is never written is cancelled after stallMs, and reported on
   // What is left is the stream of the call, which got one in the meantime.
   expect(endpoint.counts).toMatchObject({ streams: 1, inFlight: 1 })
   const where = { httpMethod: 'POST', path: '/mcp', address: '127.0.0.1' }
-  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs', ...where }]])
+  expect(onRefused.mock.calls).toEqual([
+    [{ status: 0, kind: 'limit', reason: 'A client that did not read was disconnected', limit: 'stallMs', ...where }],
+  ])
   raw.destroy()
   await until(() => endpoint.counts.streams === 0 && endpoint.counts.inFlight === 0)
 })

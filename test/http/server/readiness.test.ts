@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/index.ts'
 import type { HttpCounts } from '../../../src/http/server/http-counts.ts'
-import type { HealthCheck } from '../../../src/http/server/operations/health.ts'
+import type { HealthCheck, HealthProblem } from '../../../src/http/server/operations/health.ts'
 import { type Readiness, ReadinessChecks } from '../../../src/http/server/operations/readiness.ts'
 
 const NO_LOAD = {
@@ -73,6 +73,75 @@ describe('a health check', () => {
     expect(JSON.parse(JSON.stringify(checks))).toEqual(
       JSON.parse(`{"capacity":{"status":"ok"},"${name}":{"status":"down","reason":"gone"}}`),
     )
+  })
+})
+
+describe('the log of health checks', () => {
+  /** Answers probes that come at these seconds, and returns the lines that each of them had. */
+  async function linesOf(probes: [second: number, answer: () => unknown][]): Promise<string[][]> {
+    const [lines, checks] = [[] as string[][], new Map<string, HealthCheck>()]
+    const readiness = new ReadinessChecks({ isReady: true, counts: NO_LOAD, limits: DEFAULT_HTTP_LIMITS, checks })
+    const clock = vi.spyOn(performance, 'now')
+    const begun = performance.now()
+    for (const [second, answer] of probes) {
+      clock.mockReturnValue(begun + second * 1000)
+      checks.set('db', answer as HealthCheck)
+      log.mockClear()
+      await readiness.read()
+      lines.push(log.mock.calls.map(([text]) => (text as string).replace(/^portico: the health check /, '')))
+    }
+    clock.mockRestore()
+    return lines
+  }
+  const down = (): HealthProblem => ({ state: 'down', reason: 'no\ndisk' })
+  const degraded = (): HealthProblem => ({ state: 'degraded', reason: 'slow' })
+  const ok = (): undefined => {}
+  const failing = (): never => {
+    throw new Error('no database')
+  }
+
+  it('has one line for each change of a state, also when the check is ok again', async () => {
+    const lines = await linesOf([ok, down, down, ok, degraded, degraded, down].map((answer, i) => [i * 100, answer]))
+    expect(lines).toEqual([
+      [],
+      ['"db" is down: no\\ndisk'],
+      [],
+      ['"db" is ok again'],
+      ['"db" is degraded: slow'],
+      [],
+      ['"db" is down: no\\ndisk'],
+    ])
+  })
+
+  it('has the stack of a check that throws only when it begins to', async () => {
+    const lines = await linesOf([failing, failing, failing, down, ok].map((answer, i) => [i * 2, answer]))
+    expect(lines).toEqual([[expect.stringMatching(/^"db" failed: Error: no database\n {4}at /)], [], [], [], ['"db" is ok again']])
+  })
+
+  it('has at most one line a minute of a check whose state changes all the time, and then its state', async () => {
+    const lines = await linesOf(Array.from({ length: 601 }, (_, i) => [i * 2, i % 2 === 0 ? down : ok]))
+    expect(lines.flat().length).toBeLessThanOrEqual(2 + 20)
+    const quiet = await linesOf([
+      [0, down],
+      [2, ok],
+      [4, down],
+      [30, down],
+      [61, down],
+      [63, down],
+    ])
+    expect(quiet.map((each) => each.length)).toEqual([1, 1, 0, 0, 1, 0])
+  })
+
+  it('forgets checks that were removed', async () => {
+    const checks = new Map<string, HealthCheck>([['db', down]])
+    const readiness = new ReadinessChecks({ isReady: true, counts: NO_LOAD, limits: DEFAULT_HTTP_LIMITS, checks })
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1e6)
+    await readiness.read()
+    checks.clear()
+    clock.mockReturnValue(2e6)
+    await readiness.read()
+    clock.mockRestore()
+    expect(log.mock.calls.flat()).toEqual(['portico: the health check "db" is down: no\\ndisk'])
   })
 })
 

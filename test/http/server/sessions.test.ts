@@ -165,6 +165,7 @@ describe('a session of somebody else', () => {
     expect(onRefused).toHaveBeenCalledTimes(8)
     expect(onRefused).toHaveBeenCalledWith({
       status: 404,
+      kind: 'session_not_found',
       reason: 'Session not found',
       httpMethod: 'POST',
       path: '/mcp',

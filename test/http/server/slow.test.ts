@@ -193,7 +193,7 @@ describe('readers that do not read', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000)
     const reason = 'A client that did not read was disconnected'
     const whose = { principal: 'ci', address: '127.0.0.1', httpMethod: 'POST', path: '/mcp' }
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason, limit: 'stallMs', ...whose })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, kind: 'limit', reason, limit: 'stallMs', ...whose })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 

@@ -12,6 +12,7 @@ import { Authentication } from '../authentication.ts'
 import type { LoginFailures } from '../limits/failed-logins.ts'
 import type { AuthRefusal, HttpOptions } from '../options.ts'
 import { INTERNAL, JSON_TYPE, type Refusal } from '../refusal.ts'
+import { kindOfRefusal } from '../refusal-kind.ts'
 import type { Headers, HttpReply, HttpRequestView } from '../runtime/request-reply.ts'
 import type { TakenOverCounts } from '../shared/dead-replicas.ts'
 import { SESSIONS } from '../shared/session-topics.ts'
@@ -113,10 +114,10 @@ export class Operations {
     return { bytes: length >= 0 ? length : encoder.encode(text).length, address: request.remoteAddress }
   }
 
-  refused({ status, kind, limit }: Pick<Refusal, 'status' | 'kind' | 'limit'>): void {
+  refused(refusal: Pick<Refusal, 'status' | 'kind' | 'limit'>): void {
     if (!this.#metrics) return
-    count(this.#refusals, `${kind ?? (limit === undefined ? (REASONS[status] ?? 'other') : 'limit')} ${status}`)
-    if (limit !== undefined) this.#metrics.limitReached(limit)
+    count(this.#refusals, `${kindOfRefusal(refusal)} ${refusal.status}`)
+    if (refusal.limit !== undefined) this.#metrics.limitReached(refusal.limit)
   }
 
   takenOver({ runAgain, lost }: TakenOverCounts): void {
@@ -223,21 +224,4 @@ function isSame(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length
   for (let i = 0; i < expected.length; i++) difference |= given.charCodeAt(i) ^ expected.charCodeAt(i)
   return difference === 0
-}
-
-/** The reasons of refusals whose status says enough. */
-const REASONS: Readonly<Record<number, string>> = {
-  0: 'stream_cut',
-  400: 'bad_request',
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'session_not_found',
-  405: 'method_not_allowed',
-  406: 'not_acceptable',
-  408: 'too_slow',
-  409: 'second_stream',
-  413: 'too_large',
-  415: 'media_type',
-  429: 'too_many_requests',
-  431: 'too_many_headers',
 }

@@ -2,11 +2,11 @@
 
 import { asText } from '../../../base/as-text.ts'
 import { isObject } from '../../../base/json.ts'
-import { reportError } from '../../../base/report-error.ts'
 import { within } from '../../../base/wait.ts'
 import { kindOf } from '../expect-option.ts'
 import type { HttpCounts } from '../http-counts.ts'
 import type { HttpLimits } from '../options.ts'
+import { type CheckAnswer, CheckLog } from './check-log.ts'
 import type { HealthCheck, HealthProblem } from './health.ts'
 
 /** The part of an endpoint that the checks need. */
@@ -39,6 +39,7 @@ type Use = readonly [what: string, used: number, limit: 'maxInFlight' | 'maxSess
 export class ReadinessChecks {
   readonly #endpoint: CheckedEndpoint
   readonly #countSessions: (() => Promise<number>) | undefined
+  readonly #log = new CheckLog()
   #answer: Promise<Readiness> | undefined
   #askedAt = 0
 
@@ -60,22 +61,14 @@ export class ReadinessChecks {
   }
 
   async #run(): Promise<Readiness> {
-    const asked = [...this.#endpoint.checks].map(async ([name, check]) => [name, shown(await this.#ask(name, check))] as const)
-    const capacity = shown(this.#capacity(await this.#sessions()))
+    const asked = [...this.#endpoint.checks].map(async ([name, check]) => [name, await ask(check)] as const)
+    const capacity = this.#capacity(await this.#sessions())
+    const answers = new Map<string, CheckAnswer>([['capacity', capacity], ...(await Promise.all(asked))])
+    this.#log.note(answers)
     // A name may be any text, also `__proto__`.
-    const checks = Object.fromEntries([['capacity', capacity], ...(await Promise.all(asked))])
+    const checks = Object.fromEntries([...answers].map(([name, answer]) => [name, shown(answer)]))
     const states = Object.values(checks).map(({ status }) => status)
     return { status: states.includes('down') ? 'down' : states.includes('degraded') ? 'degraded' : 'ok', checks }
-  }
-
-  async #ask(name: string, check: HealthCheck): Promise<HealthProblem | undefined> {
-    try {
-      return checkedAnswer(await within(CHECK_MS, check(), LATE))
-    } catch (error) {
-      // The text of the error is only for the log: everyone who can reach the path can read the answer.
-      reportError(`portico: the health check ${JSON.stringify(name)} failed:`, error)
-      return { state: 'down', reason: 'The check failed; see the log of the server' }
-    }
   }
 
   /** Undefined while the store does not answer, which is for its own check to say. */
@@ -104,6 +97,14 @@ export class ReadinessChecks {
   }
 }
 
+async function ask(check: HealthCheck): Promise<CheckAnswer> {
+  try {
+    return checkedAnswer(await within(CHECK_MS, check(), LATE))
+  } catch (error) {
+    return { state: 'down', error }
+  }
+}
+
 /** Checks may be written without types. One whose answer nobody understands must not count as healthy. */
 function checkedAnswer(answer: unknown): HealthProblem | undefined {
   if (answer === undefined) return undefined
@@ -113,8 +114,11 @@ function checkedAnswer(answer: unknown): HealthProblem | undefined {
   throw new TypeError(`Expected nothing, or { state: 'degraded' or 'down', reason }, got ${got}`)
 }
 
-const shown = (problem: HealthProblem | undefined): Readiness['checks'][string] =>
-  problem ? { status: problem.state, reason: problem.reason } : { status: 'ok' }
+function shown(answer: CheckAnswer): Readiness['checks'][string] {
+  if (answer === undefined) return { status: 'ok' }
+  // The text of an error is only for the log: everyone who can reach the path can read the answer.
+  return { status: answer.state, reason: 'error' in answer ? 'The check failed; see the log of the server' : answer.reason }
+}
 
 const shuttingDown = (): Readiness => ({
   status: 'down',

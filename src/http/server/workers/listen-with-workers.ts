@@ -2,12 +2,10 @@
 
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
+import { WORKER_NUMBER } from '../../../base/worker-number.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
 import type { Listening, ListenOptions } from '../listen-options.ts'
-
-/** Tells a worker of ours from a worker of another program. */
-const MARK = 'PORTICO_STARTED_AS_WORKER'
 
 let isUsed = false
 
@@ -21,7 +19,7 @@ export async function listenWithWorkers(
   // Each worker runs the whole program, so a second call would start workers of workers.
   if (isUsed) throw new McpError('ERR_DEFINITION', 'Only one listen() of a program can have workers')
   if (cluster.isWorker) {
-    if (process.env[MARK] === undefined) {
+    if (process.env[WORKER_NUMBER] === undefined) {
       throw new McpError(
         'ERR_DEFINITION',
         'This process is a worker of another program, such as pm2, which distributes the connections: leave out workers',
@@ -35,7 +33,7 @@ export async function listenWithWorkers(
     throw new McpError('ERR_DEFINITION', 'workers needs a program in a file, because each worker runs it: node server.mjs')
   }
   const { Primary } = await import('./primary.ts')
-  const primary = new Primary(service, options, count, { [MARK]: '1' })
+  const primary = new Primary(service, options, count)
   isUsed = true
   try {
     return await primary.start()

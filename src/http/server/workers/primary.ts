@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
 import { asText } from '../../../base/as-text.ts'
 import { notices } from '../../../base/notices.ts'
+import { WORKER_NUMBER } from '../../../base/worker-number.ts'
 import { ProcessMetrics } from '../../../observability/metrics/process-metrics.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
@@ -47,7 +48,6 @@ export class Primary implements Closable {
   readonly #service: Service
   readonly #options: ListenOptions
   readonly #settings: ListenSettings
-  readonly #env: Readonly<Record<string, string>>
   readonly #places: Place[]
   readonly #store: MemoryStore | undefined
   readonly #key = { id: randomBytes(6).toString('base64url'), secret: randomBytes(32).toString('base64') }
@@ -61,11 +61,10 @@ export class Primary implements Closable {
   #isClosing = false
   #restarts = 0
 
-  constructor(service: Service, options: ListenOptions, count: number, env: Readonly<Record<string, string>>) {
+  constructor(service: Service, options: ListenOptions, count: number) {
     this.#service = service
     this.#options = options
     this.#settings = settingsOf(options)
-    this.#env = env
     this.#places = Array.from({ length: count }, (_, i) => ({
       number: i + 1,
       delay: new RestartDelay(),
@@ -141,7 +140,7 @@ export class Primary implements Closable {
     place.killedFor = undefined
     let worker: Worker
     try {
-      worker = cluster.fork({ ...this.#env })
+      worker = cluster.fork({ [WORKER_NUMBER]: String(place.number) })
     } catch (error) {
       return this.#onNotSpawned(place, error)
     }
