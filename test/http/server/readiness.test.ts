@@ -78,14 +78,14 @@ describe('a health check', () => {
 
 describe('the log of health checks', () => {
   /** Answers probes that come at these seconds, and returns the lines that each of them had. */
-  async function linesOf(probes: [second: number, answer: () => unknown][]): Promise<string[][]> {
+  async function linesOf(probes: [second: number, answer: () => unknown][], name = 'db'): Promise<string[][]> {
     const [lines, checks] = [[] as string[][], new Map<string, HealthCheck>()]
     const readiness = new ReadinessChecks({ isReady: true, counts: NO_LOAD, limits: DEFAULT_HTTP_LIMITS, checks })
     const clock = vi.spyOn(performance, 'now')
     const begun = performance.now()
     for (const [second, answer] of probes) {
       clock.mockReturnValue(begun + second * 1000)
-      checks.set('db', answer as HealthCheck)
+      checks.set(name, answer as HealthCheck)
       log.mockClear()
       await readiness.read()
       lines.push(log.mock.calls.map(([text]) => (text as string).replace(/^portico: the health check /, '')))
@@ -111,6 +111,17 @@ describe('the log of health checks', () => {
       [],
       ['"db" is down: no\\ndisk'],
     ])
+  })
+
+  it.each(['store', 'keys'])('has no line of the check %s, whose faults have lines of their own', async (name) => {
+    expect(
+      (
+        await linesOf(
+          [ok, down, ok].map((answer, i) => [i * 100, answer]),
+          name,
+        )
+      ).flat(),
+    ).toEqual([])
   })
 
   it('has the stack of a check that throws only when it begins to', async () => {

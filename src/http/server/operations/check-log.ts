@@ -9,6 +9,9 @@ import type { HealthProblem } from './health.ts'
 /** A short outage has two lines at once: its beginning and its end. */
 const LINES = { burst: 2, perSecond: 1 / 60 }
 
+/** The store and shared sessions write lines of their own about what these checks find. */
+const SAID_ELSEWHERE = ['store', 'keys']
+
 /** What a check said. */
 export type CheckAnswer = HealthProblem | { state: 'down'; error: unknown } | undefined
 
@@ -26,6 +29,7 @@ export class CheckLog {
     const now = performance.now()
     for (const name of this.#said.keys()) if (!answers.has(name)) this.#said.delete(name)
     for (const [name, answer] of answers) {
+      if (SAID_ELSEWHERE.includes(name)) continue
       const state = answer?.state ?? 'ok'
       const said = this.#said.get(name) ?? { state: 'ok', lines: new Bucket(LINES, now) }
       this.#said.set(name, said)
