@@ -14,10 +14,10 @@ const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', 
 /** The maximum size of each subpath as a bundle, minified and compressed, and the parts that it must not contain. */
 const SUBPATHS = [
   { subpath: 'portico', maxKb: 46.5, without: ['server', 'node'] },
-  { subpath: 'portico/server', maxKb: 54.5, without: ['client', 'node'] },
+  { subpath: 'portico/server', maxKb: 55.5, without: ['client', 'node'] },
   { subpath: 'portico/client', maxKb: 44.5, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 13, without: ['server', 'client'] },
-  { subpath: 'portico/http', maxKb: 40.5, without: ['server', 'client'] },
+  { subpath: 'portico/http', maxKb: 41, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 49, without: ['server', 'client', 'node'] },
   { subpath: 'portico/host', maxKb: 208, without: ['server'] },
   { subpath: 'portico/console', maxKb: 215, without: [] },
