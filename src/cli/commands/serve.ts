@@ -312,9 +312,11 @@ async function serveOverHttp(
 
 /** An operator wants to know why the process still runs, and that it ended as it should. */
 function end({ handler, close }: Listening, { get }: Settings): Promise<void> {
-  // The requests are at the workers.
-  const requests = get('workers') === 0 ? `${counted(handler.counts.inFlight, 'request')} in progress` : 'requests in progress'
-  notices.write('info', `portico: ending, waits at most ${Number(get('graceMs')) / 1000} s for ${requests}`)
+  const { inFlight, tasks } = handler.counts
+  const work = [counted(inFlight, 'request'), ...(tasks > 0 ? [counted(tasks, 'task')] : [])].join(' and ')
+  // The work is at the workers.
+  const what = get('workers') === 0 ? work : 'requests and tasks'
+  notices.write('info', `portico: ending, waits at most ${Number(get('graceMs')) / 1000} s for ${what} in progress`)
   return close()
 }
 

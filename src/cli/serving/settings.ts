@@ -102,7 +102,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('metrics', YES_NO, false, 'serve /metrics'),
   secret('metricsToken', METRICS_TOKEN, 'the bearer token of scrapers; needs metrics: true'),
   setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
-  setting('graceMs', numberFrom(0, MAX_TIMER_MS), 10_000, 'how long requests may take after the server was asked to end'),
+  setting('graceMs', numberFrom(0, MAX_TIMER_MS), 10_000, 'how long requests and tasks may take after the server was asked to end'),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
   setting('legacySse', YES_NO, true, 'serve the transport of the oldest revision at /sse and /messages'),
   setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'answer with JSON, with streams, or with a stream if one is needed (auto)'),

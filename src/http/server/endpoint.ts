@@ -2,10 +2,11 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { reportError } from '../../base/report-error.ts'
+import { within } from '../../base/wait.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
-import type { Service } from '../../protocol/interfaces/service.ts'
+import type { ServedTasks, Service } from '../../protocol/interfaces/service.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
@@ -36,6 +37,9 @@ import type { SharedSessions } from './shared/shared-sessions.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
+/** How long the end waits for a store that takes no tasks. */
+const HAND_OVER_MS = 2000
+
 export class Endpoint {
   readonly #paths = new RequestPaths()
   readonly limits: AllHttpLimits
@@ -43,6 +47,7 @@ export class Endpoint {
   readonly checks: Map<string, HealthCheck>
   readonly #options: HttpOptions
   #service: Service
+  readonly #tasks: ServedTasks | undefined
   readonly #clock: Clock
   readonly #guard: Guard
   readonly #inFlight: InFlight
@@ -70,6 +75,7 @@ export class Endpoint {
     this.checks = new Map(Object.entries((typeof health === 'object' && health.checks) || {}))
     this.#options = options
     this.#service = service
+    this.#tasks = service.serveTasks?.()
     this.#clock = clock
     this.#guard = new Guard(options)
     this.#inFlight = new InFlight(limits)
@@ -172,6 +178,7 @@ export class Endpoint {
   get counts(): HttpCounts {
     return {
       inFlight: this.#inFlight.requests,
+      tasks: this.#tasks?.running ?? 0,
       abandoned: this.#inFlight.abandoned,
       streams: this.#open.size,
       sessions: this.#sessions?.size ?? 0,
@@ -245,16 +252,19 @@ export class Endpoint {
     if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, this.#authentication !== undefined)
   }
 
-  /** Accepts no new work, ends idle streams, and resolves when all requests are answered or the time is over. */
+  /** Accepts no new work, ends idle streams, and resolves when all requests are answered and all tasks have ended, or the time is over. */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true
     this.#sessions?.release()
     const ended = this.#open.endStanding()
+    const handedOver = this.#tasks?.handOver()
     let timer: ReturnType<typeof setTimeout> | undefined
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([Promise.all([this.#inFlight.whenIdle(), ended]), grace])
+    // A request may still become a task.
+    const idle = this.#inFlight.whenIdle().then(() => this.#tasks?.whenIdle())
+    await Promise.race([Promise.all([idle, ended, handedOver]), grace])
     clearTimeout(timer)
   }
 
@@ -264,6 +274,7 @@ export class Endpoint {
     // First: connections may be cut while the store does not answer.
     this.#open.beginClose()
     if (this.#sessions !== this.#replica) this.#sessions?.endAll('The server was closed')
+    if (this.#tasks) await within(HAND_OVER_MS, this.#tasks.handOver(), undefined)
     // The last events come from the store.
     await this.#replica?.endAll('The server was closed')
     this.#sharedLimits?.close()

@@ -33,7 +33,7 @@ export interface HttpHandler {
    * handler.checks.set('database', async () => ((await db.ping()) ? undefined : { state: 'down', reason: 'The database does not answer' }))
    */
   readonly checks: Map<string, HealthCheck>
-  /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
+  /** Accepts no new work, and resolves when all requests are answered and all tasks have ended, or the time is over. Default: 10 s. */
   drain(graceMs?: number): Promise<void>
   /** Closes every session and stream now. With a `store` it resolves when the other replicas may continue them. */
   close(): Promise<void>

@@ -141,6 +141,24 @@ export class TaskEngine {
     return cancelled
   }
 
+  get running(): number {
+    return this.#runs.kept.length
+  }
+
+  /** Hands tasks over that other processes can continue, and takes none over. Resolves when they may be continued. */
+  handOver(): Promise<void> {
+    return this.#runs.handOver(() => this.#tending.whenQuiet())
+  }
+
+  takeOverAgain(): void {
+    this.#runs.takeOverAgain()
+  }
+
+  /** Resolves when no task runs here. */
+  whenIdle(): Promise<void> {
+    return this.#runs.whenIdle()
+  }
+
   /** Ends all tasks that run here, and runs no other ones. */
   async close(): Promise<void> {
     this.#expiries.stop()
@@ -288,7 +306,7 @@ export class TaskEngine {
     if (orphan?.lease.epoch !== head.lease.epoch) return
     const given = await receivedBy(orphan)
     // The next process takes it over.
-    if (this.#runs.isClosed) return
+    if (!this.#runs.takesOver) return
     const taken = await this.table.change(orphan, (task) =>
       task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.table.leaseEnd(), given)(task) : undefined,
     )

@@ -45,6 +45,11 @@ export class Tending {
   async stop(): Promise<void> {
     this.#isStopped = true
     if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
+    await this.whenQuiet()
+  }
+
+  /** Resolves when what is under way now is over. */
+  async whenQuiet(): Promise<void> {
     await Promise.allSettled(this.#underWay)
   }
 

@@ -127,6 +127,24 @@ test.each(['none', 'text', 'json'])('says when it begins to end, and when it has
   for (const line of [begun, ended]) expect(texts.filter((text) => new RegExp(start_ + line.source).test(text))).toHaveLength(1)
 })
 
+test('waits for a task that runs, and counts it', async () => {
+  const slow = `import { tasks } from 'portico/tasks'
+import { createServer } from 'portico/server'
+export const server = createServer({ name: 'greeter', version: '1.0.0' })
+server.extend(tasks())
+server.tool('slow', { task: 'required' }, () => new Promise((resolve) => setTimeout(() => {
+  console.error('the task has ended')
+  resolve('done')
+}, 700)))
+`
+  const { child, url, said } = await start(folderWith({ 'server.mjs': slow }), ['server.mjs', '--http', '0'])
+  const able = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } }
+  expect((await askModern(url, callTool('slow', {}, { _meta: able }))).message).toMatchObject({ result: { resultType: 'task' } })
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(said()).toMatch(/ending, waits at most 10 s for 0 requests and 1 task in progress\nthe task has ended\nportico: ended/)
+})
+
 test('says that it has ended after the server was closed, and all lines until then are JSON', async () => {
   const closing = `${SERVER}const close = server.close.bind(server)
 server.close = async () => {
