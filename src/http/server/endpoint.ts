@@ -118,7 +118,7 @@ export class Endpoint {
     const values = new CallerValues(store.counters, this.limits, this.#clock)
     this.#stateless.valuesOf = (usage) => values.of(usage)
     this.#options.auth?.shareWith?.(store.counters)
-    this.#service.shareWith?.(servicesOf(store))
+    this.#service.shareWith?.(servicesOf(store, this.#clock))
     const sharedLimits = new SharedLimits(store, this.limits, this.#clock)
     this.#sharedLimits = sharedLimits
     if (this.#authentication) this.#authentication.failures = sharedLimits.failedLogins

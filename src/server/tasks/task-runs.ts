@@ -4,10 +4,11 @@ import { McpError } from '../../protocol/errors.ts'
 import type { TaskHead, TaskJournal, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { requestedTask, statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
+import { isDown } from '../../store/faults.ts'
 import type { ServerState } from '../server-state.ts'
 import { questionsFor } from './answerable.ts'
 import type { TaskTool } from './hook.ts'
-import { isDown, isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { keyOf, type TaskKey } from './owner.ts'
 import { statusMessages } from './status-messages.ts'
 import { TaskAnswers } from './task-answers.ts'
@@ -180,6 +181,12 @@ export class TaskRuns {
     this.#isClosed = true
     await tended
     await Promise.all(this.all.map((running) => this.#leave(running)))
+  }
+
+  /** Ends all runs without telling the store, and runs no other ones. */
+  abandon(reason: unknown): void {
+    this.#isClosed = true
+    for (const { task } of this.all) this.stop(task, reason)
   }
 
   /** Ends a run. If its task can be restarted, the next process continues it. */

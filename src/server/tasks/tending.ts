@@ -2,9 +2,10 @@
 
 import type { Deadline } from '../../base/deadlines.ts'
 import { expiryOf, type TaskHead } from '../../protocol/interfaces/task-record.ts'
+import { isDown } from '../../store/faults.ts'
 import type { ServerState } from '../server-state.ts'
-import { isDown } from './kept-outcome.ts'
 import { keyOf } from './owner.ts'
+import type { TaskReports } from './task-reports.ts'
 import type { TaskRuns } from './task-runs.ts'
 import type { TaskTable } from './task-table.ts'
 import type { UnwantedTasks } from './unwanted-tasks.ts'
@@ -14,6 +15,7 @@ export interface TendingOptions {
   table: TaskTable
   runs: TaskRuns
   unwanted: UnwantedTasks
+  reports: TaskReports
   remove(task: TaskHead): Promise<void>
   /** Continues a task whose process is gone, or ends it. */
   recover(task: TaskHead): Promise<void>
@@ -115,6 +117,6 @@ export class Tending {
       if (this.#isStoreDown) return
       this.#isStoreDown = true
     }
-    this.#options.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
+    this.#options.reports.report(error, 'tasks', task)
   }
 }
