@@ -314,9 +314,11 @@ async function serveOverHttp(
 function end({ handler, close }: Listening, { get }: Settings): Promise<void> {
   const { inFlight, tasks } = handler.counts
   const work = [counted(inFlight, 'request'), ...(tasks > 0 ? [counted(tasks, 'task')] : [])].join(' and ')
-  // The work is at the workers.
-  const what = get('workers') === 0 ? work : 'requests and tasks'
-  notices.write('info', `portico: ending, waits at most ${Number(get('graceMs')) / 1000} s for ${what} in progress`)
+  const [delayMs, graceMs] = [Number(get('drainDelayMs')), Number(get('graceMs'))]
+  // The work is at the workers, or there will be more of it when the delay is over.
+  const what = get('workers') === 0 && delayMs === 0 ? work : 'requests and tasks'
+  const first = delayMs > 0 ? `serves for ${delayMs / 1000} s, then ` : ''
+  notices.write('info', `portico: ending, ${first}waits at most ${graceMs / 1000} s for ${what} in progress`)
   return close()
 }
 

@@ -24,6 +24,7 @@ const SAME = [
   'trustProxy',
   'health',
   'graceMs',
+  'drainDelayMs',
   'sessions',
   'legacySse',
   'responses',

@@ -103,6 +103,12 @@ export const SETTINGS: readonly Setting[] = [
   secret('metricsToken', METRICS_TOKEN, 'the bearer token of scrapers; needs metrics: true'),
   setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
   setting('graceMs', numberFrom(0, MAX_TIMER_MS), 10_000, 'how long requests and tasks may take after the server was asked to end'),
+  setting(
+    'drainDelayMs',
+    numberFrom(0, MAX_TIMER_MS),
+    0,
+    'how long to serve new requests after that, while /readyz already says that the server is not ready',
+  ),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
   setting('legacySse', YES_NO, true, 'serve the transport of the oldest revision at /sse and /messages'),
   setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'answer with JSON, with streams, or with a stream if one is needed (auto)'),

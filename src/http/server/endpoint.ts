@@ -65,6 +65,7 @@ export class Endpoint {
   #operations: Operations | undefined
   #loading: Promise<void> | undefined
   readonly #tally = { values: 0 }
+  #isEnding = false
   #isDraining = false
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
@@ -170,9 +171,9 @@ export class Endpoint {
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now, refuse }) : undefined
   }
 
-  /** False during and after the shutdown, when no new requests are accepted. */
+  /** False during and after the shutdown. */
   get isReady(): boolean {
-    return !this.#isDraining
+    return !this.#isEnding
   }
 
   get counts(): HttpCounts {
@@ -252,8 +253,14 @@ export class Endpoint {
     if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, this.#authentication !== undefined)
   }
 
-  /** Accepts no new work, ends idle streams, and resolves when all requests are answered and all tasks have ended, or the time is over. */
-  async drain(graceMs: number): Promise<void> {
+  /**
+   * Accepts no new work, ends idle streams, and resolves when all requests are answered and all tasks have ended, or the time is over.
+   *
+   * @param delayMs how long to go on as before, except that `/readyz` says the truth
+   */
+  async drain(graceMs: number, delayMs = 0): Promise<void> {
+    this.#isEnding = true
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     this.#isDraining = true
     this.#sessions?.release()
     const ended = this.#open.endStanding()
@@ -270,6 +277,7 @@ export class Endpoint {
 
   /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
   async close(): Promise<void> {
+    this.#isEnding = true
     this.#isDraining = true
     // First: connections may be cut while the store does not answer.
     this.#open.beginClose()
@@ -444,7 +452,7 @@ export class Endpoint {
     request.proxies = this.#proxies
     reply.request = request
     const message = `The endpoint is ${endpointPath}`
-    const refusal = this.isReady ? refuse(404, message, { kind: 'unknown_path' }) : refuse(503, message, { kind: 'shutting_down' })
+    const refusal = !this.#isDraining ? refuse(404, message, { kind: 'unknown_path' }) : refuse(503, message, { kind: 'shutting_down' })
     reply.send(refusal.status, { 'content-type': 'text/plain' }, `${message}\n`)
     this.#noteRefusal(reply, refusal)
   }

@@ -20,6 +20,11 @@ export interface ListenOptions extends HttpOptions {
   maxConnectionsPerAddress?: number | false
   /** How long requests in progress and running tasks may take after the server was asked to close. Default: 10 s. */
   graceMs?: number
+  /**
+   * How long the server still accepts new requests after it was asked to close, while `/readyz` says that it is not ready. For balancers that ask
+   * `/readyz`. `graceMs` begins afterwards. Default: 0.
+   */
+  drainDelayMs?: number
   /** Whether SIGTERM and SIGINT close the server and end the process. Default: true. */
   handleSignals?: boolean
   /**

@@ -127,6 +127,16 @@ test.each(['none', 'text', 'json'])('says when it begins to end, and when it has
   for (const line of [begun, ended]) expect(texts.filter((text) => new RegExp(start_ + line.source).test(text))).toHaveLength(1)
 })
 
+test('with drainDelayMs it is not ready at SIGTERM, and serves before it ends', async () => {
+  const cwd = folderWith({ 'serve.yaml': 'drainDelayMs: 1500\nhealth: true\n' })
+  const { child, url, said } = await start(cwd, ['server.mjs', '--http', '0', '--config', 'serve.yaml'])
+  child.kill('SIGTERM')
+  await expect.poll(said).toMatch(/ending, serves for 1.5 s, then waits at most 10 s for requests and tasks in progress\n/)
+  expect((await http(new URL('/readyz', url).href, GET)).status).toBe(503)
+  expect((await askModern(url, callTool('pid'))).status).toBe(200)
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
+
 test('waits for a task that runs, and counts it', async () => {
   const slow = `import { tasks } from 'portico/tasks'
 import { createServer } from 'portico/server'

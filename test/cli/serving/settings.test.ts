@@ -65,6 +65,7 @@ const VALUES: Record<string, [text: string, value: unknown]> = {
   metricsToken: ['a-token-of-16-letters', 'a-token-of-16-letters'],
   logFormat: ['json', 'json'],
   graceMs: ['0', 0],
+  drainDelayMs: ['5000', 5000],
   sessions: ['false', false],
   legacySse: ['off', false],
   responses: ['sse', 'sse'],
