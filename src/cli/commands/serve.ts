@@ -144,7 +144,8 @@ function addFlags(command: Command, setting: Setting): void {
     const [on, off] = [new Option(flagOf(name), help), new Option(`--no-${flagOf(name).slice(2)}`, `do not ${help}`)]
     command.addOption(on.hideHelp(setting.default === true)).addOption(off.hideHelp(setting.default !== true))
   } else if (!isSecret || hasFlag) command.option(`${flagOf(name)} <${kind.placeholder}>`, help)
-  if (isSecret) command.option(`${flagOf(fileNameOf(setting))} <file>`, hasFlag ? `the file with ${flagOf(name)}` : `the file with ${help}`)
+  const inFile = hasFlag ? `a file with the value of ${flagOf(name)}: other users of the machine can see flags` : `the file with ${help}`
+  if (isSecret) command.option(`${flagOf(fileNameOf(setting))} <file>`, inFile)
 }
 
 /** The settings among the options, by name. */

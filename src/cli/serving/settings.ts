@@ -177,3 +177,16 @@ export const variableOf = (name: string): string =>
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
     .replace('.', '_')
     .toUpperCase()}`
+
+/**
+ * The name of a setting as a person writes it where another setting came from: `--card-url` beside `--card-name`, `PORTICO_CARD_URL` beside a
+ * variable, `cardUrl` in a file.
+ *
+ * @param value the only one that helps, if it is not the person's choice
+ */
+export function nameBeside(source: string, name: string, value?: string): string {
+  const setting = SETTINGS.find((each) => each.name === name)
+  if (source.startsWith('--')) return flagOf(setting?.isSecret && !setting.hasFlag ? fileNameOf(setting) : name)
+  if (source.startsWith('PORTICO_')) return variableOf(name) + (value === undefined ? '' : `=${value}`)
+  return name + (value === undefined ? '' : `: ${value}`)
+}
