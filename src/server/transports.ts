@@ -29,6 +29,10 @@ export class Transports {
       whenIdle: async () => {
         if (serving.size === 0) await tasks()?.whenIdle()
       },
+      end: async () => {
+        await served.handOver()
+        if (serving.size === 0) await tasks()?.endShared()
+      },
     }
     serving.add(served)
     tasks()?.takeOverAgain()

@@ -3,9 +3,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { redis } from '../../src/redis/index.ts'
 import { createServer, McpError, type Server } from '../../src/server/index.ts'
+import type { SharedStore } from '../../src/store/index.ts'
 import { memoryTaskStore, type TaskStore, tasks } from '../../src/tasks/index.ts'
 import { askModern, serve, until } from '../support/http-service.ts'
 import { startRedis } from '../support/redis-server.ts'
+import { storesInMemory } from '../support/replicas.ts'
 import { extensionClient, taskServer } from './task-server.ts'
 
 function logLines(): () => string[] {
@@ -99,6 +101,22 @@ test('with close() of listen and of a store in Redis alone, handlers end and not
   await until(() => signals.every(({ aborted }) => aborted))
   await someTime(1500)
   expect(lines().slice(before)).toEqual([])
+})
+
+test('a task that is not over at the end of graceMs fails at once at the other replicas', async () => {
+  const [first, second] = storesInMemory(2)
+  const [one, other] = [taskServer(), taskServer()]
+  const { url, close } = await serve(one.server, { store: first as SharedStore, graceMs: 100 })
+  const { url: otherUrl } = await serve(other.server, { store: second as SharedStore })
+  await Promise.all([url, otherUrl].map((each) => askModern(each, { method: 'tools/list' })))
+  const { taskId } = (await extensionClient(one.server).call('work')).result
+  await until(() => one.signal() !== undefined)
+  await close()
+  expect(one.signal().aborted).toBe(true)
+  expect(await extensionClient(other.server).get(taskId)).toMatchObject({
+    status: 'failed',
+    error: { message: 'The server stopped while the task was running' },
+  })
 })
 
 test('while Redis is away, tasks and sessions give one line together', async () => {

@@ -37,8 +37,8 @@ import type { SharedSessions } from './shared/shared-sessions.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
-/** How long the end waits for a store that takes no tasks. */
-const HAND_OVER_MS = 2000
+/** How long the end waits for a store that does not take the end of tasks. */
+const TASKS_END_MS = 2000
 
 export class Endpoint {
   readonly #paths = new RequestPaths()
@@ -282,9 +282,10 @@ export class Endpoint {
     // First: connections may be cut while the store does not answer.
     this.#open.beginClose()
     if (this.#sessions !== this.#replica) this.#sessions?.endAll('The server was closed')
-    if (this.#tasks) await within(HAND_OVER_MS, this.#tasks.handOver(), undefined)
+    const tasksEnded = this.#tasks && within(TASKS_END_MS, this.#tasks.end(), undefined)
     // The last events come from the store.
     await this.#replica?.endAll('The server was closed')
+    await tasksEnded
     this.#sharedLimits?.close()
     this.#legacySse?.endAll('The server was closed', 'shutdown')
     this.#open.close()

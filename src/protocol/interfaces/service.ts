@@ -151,6 +151,8 @@ export interface ServedTasks {
   handOver(): Promise<void>
   /** Resolves when no task runs here, or when another transport still serves them. */
   whenIdle(): Promise<void>
+  /** Called when the transport has closed. After the last one, the tasks that are left in its store end, so that nobody waits for them. */
+  end(): Promise<void>
 }
 
 /** A server as transports use it. `createServer` returns one. */

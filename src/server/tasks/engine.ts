@@ -164,6 +164,11 @@ export class TaskEngine {
     return this.#runs.whenIdle()
   }
 
+  /** Ends the tasks that run here and are in the store of the transport. Other processes would wait for the end of their leases. */
+  async endShared(): Promise<void> {
+    if (this.#runs.all.length > 0 && this.table.store === this.serverState.shared?.tasks) await this.#runs.leaveAll()
+  }
+
   /** Ends all tasks that run here, and runs no other ones. */
   async close(): Promise<void> {
     this.#expiries.stop()

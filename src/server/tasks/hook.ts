@@ -55,4 +55,6 @@ export interface TaskHook {
   takeOverAgain(): void
   /** Resolves when no task runs here. */
   whenIdle(): Promise<void>
+  /** Ends the tasks that run here and are in the store of the transport. */
+  endShared(): Promise<void>
 }

@@ -93,6 +93,10 @@ class TaskSupport implements Addition, TaskHook {
     return this.#engine.whenIdle()
   }
 
+  endShared(): Promise<void> {
+    return this.#engine.endShared()
+  }
+
   has(method: string): boolean {
     return isTaskMethod(method)
   }

@@ -180,6 +180,10 @@ export class TaskRuns {
   async close(tended: Promise<void>): Promise<void> {
     this.#isClosed = true
     await tended
+    await this.leaveAll()
+  }
+
+  async leaveAll(): Promise<void> {
     await Promise.all(this.all.map((running) => this.#leave(running)))
   }
 
