@@ -30,6 +30,7 @@ export function observed(service: Service, onRequest: OnRequest): Service {
     ...(service.isRestartable && { isRestartable: service.isRestartable.bind(service) }),
     ...(service.onSessionEnd && { onSessionEnd: service.onSessionEnd.bind(service) }),
     ...(service.shareWith && { shareWith: service.shareWith.bind(service) }),
+    ...(service.serveTasks && { serveTasks: service.serveTasks.bind(service) }),
     ...(service.useKeys && { useKeys: service.useKeys.bind(service) }),
     ...(service.useLimits && { useLimits: service.useLimits.bind(service) }),
     answer: (request, outlet, sender) => service.answer(request, new ObservedOutlet(outlet, request, sender, report), sender),

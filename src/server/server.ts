@@ -24,6 +24,7 @@ import type { ServerOptions } from './options.ts'
 import { requiredScopes } from './required-scopes.ts'
 import { ServerState } from './server-state.ts'
 import { StatelessRequests } from './stateless-requests.ts'
+import { Transports } from './transports.ts'
 
 /** A server. Pass it to `serveStdio`, `listen` or `connect`, or to `pair` in a test. */
 export interface Server extends Service {
@@ -161,6 +162,7 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
   const serverState = new ServerState(options)
   const channels = new Set<ServerChannel>()
   const stateless = new StatelessRequests(serverState)
+  const transports = new Transports(() => serverState.tasks)
 
   const forget = (channel: ServerChannel): void => void channels.delete(channel)
   const open = (channelOptions: ChannelOptions): Channel => {
@@ -247,6 +249,7 @@ export function createServer(options: ServerOptions, more?: unknown): Server {
       // Other replicas could not open values that are sealed with a random key.
       if (!serverState.useKeys) shared.useKeys?.(serverState.keys)
     },
+    serveTasks: () => transports.begin(),
     ...(serverState.useKeys && { useKeys: serverState.useKeys }),
     useLimits: (limits) => {
       // The defaults say which limits are rates, also if the code has switched one off.

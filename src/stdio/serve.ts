@@ -17,7 +17,7 @@ export interface ServeStdioOptions extends Partial<Pick<ReadBounds, 'maxValues'>
   maxLineBytes?: number
   /** Bytes that may wait for a client that does not read. More end the server. Default: 64 MiB. */
   maxPendingBytes?: number
-  /** How long requests in progress may take after the client has closed the input. Default: 300 ms. */
+  /** How long requests in progress and tasks may take after the client has closed the input. Default: 300 ms. */
   graceMs?: number
   /** Streams to use instead of standard input and output. With them, the end of the connection does not end the process. */
   streams?: { input: Readable; output: Writable }
@@ -72,6 +72,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     }
   }
   const outlet: Outlet = { push: (json) => put(json, false), answer: (json) => void put(json, true), drop: () => {} }
+  const tasks = service.serveTasks?.()
   const channel = service.open({ outlet, beginsAnew: true, isPrivate: true })
   const reader = new LineReader({
     maxLineBytes,
@@ -115,11 +116,16 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     isFinishing = true
     input.off('data', onData)
     input.off('end', onEnd)
-    if (graceMs > 0) await within(graceMs, channel.drain(), undefined).catch(() => {})
+    const handedOver = tasks?.handOver()
+    if (graceMs > 0) {
+      // A request may still become a task.
+      const idle = channel.drain().then(() => tasks?.whenIdle())
+      await within(graceMs, idle, undefined).catch(() => {})
+    }
     channel.close(reason, cause)
     // Lets aborted handlers write their last messages.
     await new Promise((resolve) => setImmediate(resolve))
-    await within(FLUSH_MS, writer.end(), undefined)
+    await within(FLUSH_MS, Promise.all([writer.end(), handedOver]), undefined)
     isOver = true
     for (const undo of whenOver) undo()
     settle()

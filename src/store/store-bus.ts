@@ -3,8 +3,8 @@
 import { callListeners } from '../base/call-observer.ts'
 import { isObject } from '../base/json.ts'
 import { notices } from '../base/notices.ts'
-import { McpError } from '../protocol/errors.ts'
 import type { Bus, Change } from '../protocol/interfaces/replaceable-services.ts'
+import { isClosed, isDown } from './faults.ts'
 import { onLeft } from './leave-replica.ts'
 import type { Replica, StoreMessage } from './replica.ts'
 
@@ -95,9 +95,6 @@ export function storeBus(replica: Replica): Bus {
 }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-
-const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
-const isClosed = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_CLOSED'
 
 /** The other messages of replicas have a kind. Endpoints also send changes, for servers without a bus. */
 function noticeIn(json: string): BusNotice | undefined {

@@ -144,7 +144,8 @@ function addFlags(command: Command, setting: Setting): void {
     const [on, off] = [new Option(flagOf(name), help), new Option(`--no-${flagOf(name).slice(2)}`, `do not ${help}`)]
     command.addOption(on.hideHelp(setting.default === true)).addOption(off.hideHelp(setting.default !== true))
   } else if (!isSecret || hasFlag) command.option(`${flagOf(name)} <${kind.placeholder}>`, help)
-  if (isSecret) command.option(`${flagOf(fileNameOf(setting))} <file>`, hasFlag ? `the file with ${flagOf(name)}` : `the file with ${help}`)
+  const inFile = hasFlag ? `a file with the value of ${flagOf(name)}: other users of the machine can see flags` : `the file with ${help}`
+  if (isSecret) command.option(`${flagOf(fileNameOf(setting))} <file>`, inFile)
 }
 
 /** The settings among the options, by name. */
@@ -312,9 +313,13 @@ async function serveOverHttp(
 
 /** An operator wants to know why the process still runs, and that it ended as it should. */
 function end({ handler, close }: Listening, { get }: Settings): Promise<void> {
-  // The requests are at the workers.
-  const requests = get('workers') === 0 ? `${counted(handler.counts.inFlight, 'request')} in progress` : 'requests in progress'
-  notices.write('info', `portico: ending, waits at most ${Number(get('graceMs')) / 1000} s for ${requests}`)
+  const { inFlight, tasks } = handler.counts
+  const work = [counted(inFlight, 'request'), ...(tasks > 0 ? [counted(tasks, 'task')] : [])].join(' and ')
+  const [delayMs, graceMs] = [Number(get('drainDelayMs')), Number(get('graceMs'))]
+  // The work is at the workers, or there will be more of it when the delay is over.
+  const what = get('workers') === 0 && delayMs === 0 ? work : 'requests and tasks'
+  const first = delayMs > 0 ? `serves for ${delayMs / 1000} s, then ` : ''
+  notices.write('info', `portico: ending, ${first}waits at most ${graceMs / 1000} s for ${what} in progress`)
   return close()
 }
 

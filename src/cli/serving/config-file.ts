@@ -2,6 +2,7 @@
 
 import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments } from 'yaml'
 import { readPlainText } from '../../files/plain-file.ts'
+import { yamlFaults } from './yaml-faults.ts'
 
 /** The same limit as for other configuration files. */
 const MAX_BYTES = 1024 * 1024
@@ -28,23 +29,15 @@ export async function readConfigFile(file: string, path: string): Promise<Config
   }
 }
 
-/** Of the parser, by its codes. A tag that it does not know would leave the value as text. */
-const FAULTS: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'the name is there twice',
-  TAG_RESOLVE_FAILED: 'tags such as !name are not read; write the value itself',
-}
-
 function parseConfig(text: string, path: string): ConfigFile {
   const lines = new LineCounter()
-  // The messages of the parser quote the line, which may have a secret.
+  // Pretty errors quote the line, which may have a secret.
   const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', stringKeys: true })
   const entries = new Map<string, FileEntry>()
   const [document, second] = 'empty' in parsed ? [] : parsed
   // An empty file sets nothing.
   if (!document) return { entries, problems: [] }
-  const problems = [...document.errors, ...document.warnings].map(
-    ({ code, pos }) => `${path}:${lines.linePos(pos[0]).line}: ${FAULTS[code] ?? `not valid YAML or JSON (${code})`}`,
-  )
+  const problems = yamlFaults(document, text, lines).map(({ line, words }) => `${path}:${line}: ${words}`)
   if (second) problems.push(`${path}:${lines.linePos(second.range[0]).line}: the settings after "---" are not read; remove this line`)
   if (problems.length > 0) return { entries, problems }
   const { contents } = document

@@ -11,7 +11,7 @@ import type { SharedStore } from '../../store/index.ts'
 import type { Output } from '../shared-terminal.ts'
 import { problemOf, type Settings } from './read-settings.ts'
 import { requestLines } from './request-lines.ts'
-import { HTTP_LIMITS, SERVER_LIMITS, type Setting } from './settings.ts'
+import { HTTP_LIMITS, nameBeside, SERVER_LIMITS, type Setting } from './settings.ts'
 
 /** Settings that are options of the same name. */
 const SAME = [
@@ -24,6 +24,7 @@ const SAME = [
   'trustProxy',
   'health',
   'graceMs',
+  'drainDelayMs',
   'sessions',
   'legacySse',
   'responses',
@@ -37,6 +38,13 @@ const SAME = [
 export interface ServeOptions {
   options: ListenOptions
   close(): Promise<void>
+}
+
+/** A setting that does nothing without another one. */
+function needs({ sourceOf }: Settings, name: string, missing: string, value?: string): Error {
+  const source = sourceOf(name)
+  const given = source.startsWith('--') || source.startsWith('PORTICO_') ? source : `${source}: ${name}`
+  return problemOf([`${given} needs ${nameBeside(source, missing, value)}`])
 }
 
 /** The limits that are set, by their names. */
@@ -63,8 +71,7 @@ export async function serveOptions(
   const workers = get('workers') as number | 'auto'
   const token = get('metricsToken') as string | undefined
   // A token without metrics is a mistake, unless metrics is set to false.
-  if (token !== undefined && settings.sourceOf('metrics') === 'default')
-    throw problemOf([`${settings.sourceOf('metricsToken')}: metricsToken needs metrics: true`])
+  if (token !== undefined && settings.sourceOf('metrics') === 'default') throw needs(settings, 'metricsToken', 'metrics', 'true')
   const auth = await authOf(settings)
   checkPath(settings)
   checkPublicAddress(settings, auth !== undefined)
@@ -99,15 +106,16 @@ async function storeOf({ get, sourceOf }: Settings, keys: KeyRing | undefined): 
   }
 }
 
-async function authOf({ get, sourceOf }: Settings): Promise<ListenOptions['auth']> {
+async function authOf(settings: Settings): Promise<ListenOptions['auth']> {
+  const { get, sourceOf } = settings
   const issuers = get('authIssuers') as readonly string[] | undefined
   const resource = get('authResource') as string | undefined
   const given = ['authIssuers', 'authResource', 'authScopes', 'authAudience'].find((name) => get(name) !== undefined)
   const apiKeys = get('apiKeys') as readonly string[] | undefined
   if (given === undefined) return apiKeys && (await apiKeysOf(apiKeys, sourceOf('apiKeys')))
-  if (apiKeys) throw problemOf([`${sourceOf('apiKeys')}: apiKeys and ${given} cannot be used together`])
+  if (apiKeys) throw problemOf([`${sourceOf('apiKeys')} and ${sourceOf(given)} cannot be used together`])
   if (issuers === undefined || resource === undefined) {
-    throw problemOf([`${sourceOf(given)}: ${issuers === undefined ? 'authIssuers' : 'authResource'} is missing`])
+    throw needs(settings, given, issuers === undefined ? 'authIssuers' : 'authResource')
   }
   const { resourceServer } = await import('../../auth/index.ts')
   const right: ResourceServerOptions = { issuers: ['https://login.example.com'], resource: 'https://mcp.example.com/mcp' }
@@ -132,7 +140,8 @@ async function apiKeysOf(given: readonly string[], source: string): Promise<List
   return apiKeys({ keys: Object.fromEntries(keys) })
 }
 
-async function cardOf({ get, sourceOf }: Settings, service: Service): Promise<ListenOptions['card']> {
+async function cardOf(settings: Settings, service: Service): Promise<ListenOptions['card']> {
+  const { get, sourceOf } = settings
   const texts = { name: 'cardName', description: 'cardDescription', title: 'cardTitle', url: 'cardUrl' } as const
   const given = Object.values(texts).find((each) => get(each) !== undefined)
   if (given === undefined) return undefined
@@ -140,7 +149,7 @@ async function cardOf({ get, sourceOf }: Settings, service: Service): Promise<Li
   const url = (get('cardUrl') ?? get('authResource')) as string | undefined
   if (name === undefined || description === undefined || url === undefined) {
     const missing = name === undefined ? 'cardName' : description === undefined ? 'cardDescription' : 'cardUrl'
-    throw problemOf([`${sourceOf(given)}: ${missing} is missing`])
+    throw needs(settings, given, missing)
   }
   const { serverCard } = await import('../../http/index.ts')
   const right: ServerCardOptions = { name: 'com.example/x', description: 'x', url: 'https://mcp.example.com/mcp' }
@@ -186,17 +195,20 @@ function checkPath({ get, sourceOf }: Settings): void {
 function checkPublicAddress({ get, sourceOf }: Settings, hasAuth: boolean): void {
   const host = get('host') as string
   if (isLoopbackHost(host) || hasAuth || get('allowedHosts') || get('dangerouslyAllowAnyHost')) return
+  const source = sourceOf('host')
+  const [hosts, issuers, keys] = ['allowedHosts', 'authIssuers', 'apiKeys'].map((name) => nameBeside(source, name))
   throw problemOf([
-    `${sourceOf('host')}: listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (authIssuers or apiKeys)`,
+    `${source}: listening on ${host} makes the server public: set ${hosts} to the host names that clients use, or make callers authenticate (${issuers} or ${keys})`,
   ])
 }
 
-async function tlsOf({ get, sourceOf }: Settings): Promise<ListenOptions['tls']> {
+async function tlsOf(settings: Settings): Promise<ListenOptions['tls']> {
+  const { get, sourceOf } = settings
   const [cert, key] = [get('tlsCertFile') as string | undefined, get('tlsKeyFile') as string | undefined]
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) {
-    const [given, missing] = cert === undefined ? ['tlsKeyFile', 'tlsCertFile'] : ['tlsCertFile', 'tlsKeyFile']
-    throw problemOf([`${sourceOf(given)}: ${missing} is missing`])
+    const [given, missing] = cert === undefined ? (['tlsKeyFile', 'tlsCertFile'] as const) : (['tlsCertFile', 'tlsKeyFile'] as const)
+    throw needs(settings, given, missing)
   }
   const read = (name: string, file: string): Promise<Buffer> =>
     readFile(file).catch((error: Error) => {

@@ -102,7 +102,13 @@ export const SETTINGS: readonly Setting[] = [
   setting('metrics', YES_NO, false, 'serve /metrics'),
   secret('metricsToken', METRICS_TOKEN, 'the bearer token of scrapers; needs metrics: true'),
   setting('logFormat', oneOf('none', 'text', 'json'), 'none', 'write a line for each request to standard error'),
-  setting('graceMs', numberFrom(0, MAX_TIMER_MS), 10_000, 'how long requests may take after the server was asked to end'),
+  setting('graceMs', numberFrom(0, MAX_TIMER_MS), 10_000, 'how long requests and tasks may take after the server was asked to end'),
+  setting(
+    'drainDelayMs',
+    numberFrom(0, MAX_TIMER_MS),
+    0,
+    'how long to serve new requests after that, while /readyz already says that the server is not ready',
+  ),
   setting('sessions', YES_NO, true, 'give sessions to clients of older revisions'),
   setting('legacySse', YES_NO, true, 'serve the transport of the oldest revision at /sse and /messages'),
   setting('responses', oneOf('auto', 'json', 'sse'), 'auto', 'answer with JSON, with streams, or with a stream if one is needed (auto)'),
@@ -171,3 +177,16 @@ export const variableOf = (name: string): string =>
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
     .replace('.', '_')
     .toUpperCase()}`
+
+/**
+ * The name of a setting as a person writes it where another setting came from: `--card-url` beside `--card-name`, `PORTICO_CARD_URL` beside a
+ * variable, `cardUrl` in a file.
+ *
+ * @param value the only one that helps, if it is not the person's choice
+ */
+export function nameBeside(source: string, name: string, value?: string): string {
+  const setting = SETTINGS.find((each) => each.name === name)
+  if (source.startsWith('--')) return flagOf(setting?.isSecret && !setting.hasFlag ? fileNameOf(setting) : name)
+  if (source.startsWith('PORTICO_')) return variableOf(name) + (value === undefined ? '' : `=${value}`)
+  return name + (value === undefined ? '' : `: ${value}`)
+}

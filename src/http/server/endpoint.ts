@@ -2,10 +2,11 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { reportError } from '../../base/report-error.ts'
+import { within } from '../../base/wait.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import type { Access, PublicDocument } from '../../protocol/interfaces/access.ts'
-import type { Service } from '../../protocol/interfaces/service.ts'
+import type { ServedTasks, Service } from '../../protocol/interfaces/service.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { isStateless } from '../../revisions/route.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
@@ -36,6 +37,9 @@ import type { SharedSessions } from './shared/shared-sessions.ts'
 import { answerStateless, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
+/** How long the end waits for a store that does not take the end of tasks. */
+const TASKS_END_MS = 2000
+
 export class Endpoint {
   readonly #paths = new RequestPaths()
   readonly limits: AllHttpLimits
@@ -43,6 +47,7 @@ export class Endpoint {
   readonly checks: Map<string, HealthCheck>
   readonly #options: HttpOptions
   #service: Service
+  readonly #tasks: ServedTasks | undefined
   readonly #clock: Clock
   readonly #guard: Guard
   readonly #inFlight: InFlight
@@ -60,6 +65,7 @@ export class Endpoint {
   #operations: Operations | undefined
   #loading: Promise<void> | undefined
   readonly #tally = { values: 0 }
+  #isEnding = false
   #isDraining = false
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock, fixed: FixedHttpLimits = FIXED_HTTP_LIMITS) {
@@ -70,6 +76,7 @@ export class Endpoint {
     this.checks = new Map(Object.entries((typeof health === 'object' && health.checks) || {}))
     this.#options = options
     this.#service = service
+    this.#tasks = service.serveTasks?.()
     this.#clock = clock
     this.#guard = new Guard(options)
     this.#inFlight = new InFlight(limits)
@@ -112,7 +119,7 @@ export class Endpoint {
     const values = new CallerValues(store.counters, this.limits, this.#clock)
     this.#stateless.valuesOf = (usage) => values.of(usage)
     this.#options.auth?.shareWith?.(store.counters)
-    this.#service.shareWith?.(servicesOf(store))
+    this.#service.shareWith?.(servicesOf(store, this.#clock))
     const sharedLimits = new SharedLimits(store, this.limits, this.#clock)
     this.#sharedLimits = sharedLimits
     if (this.#authentication) this.#authentication.failures = sharedLimits.failedLogins
@@ -164,14 +171,15 @@ export class Endpoint {
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now, refuse }) : undefined
   }
 
-  /** False during and after the shutdown, when no new requests are accepted. */
+  /** False during and after the shutdown. */
   get isReady(): boolean {
-    return !this.#isDraining
+    return !this.#isEnding
   }
 
   get counts(): HttpCounts {
     return {
       inFlight: this.#inFlight.requests,
+      tasks: this.#tasks?.running ?? 0,
       abandoned: this.#inFlight.abandoned,
       streams: this.#open.size,
       sessions: this.#sessions?.size ?? 0,
@@ -245,27 +253,39 @@ export class Endpoint {
     if (!reply.isGone) sendBrowserPage(request, reply, this.#service.name, this.#authentication !== undefined)
   }
 
-  /** Accepts no new work, ends idle streams, and resolves when all requests are answered or the time is over. */
-  async drain(graceMs: number): Promise<void> {
+  /**
+   * Accepts no new work, ends idle streams, and resolves when all requests are answered and all tasks have ended, or the time is over.
+   *
+   * @param delayMs how long to go on as before, except that `/readyz` says the truth
+   */
+  async drain(graceMs: number, delayMs = 0): Promise<void> {
+    this.#isEnding = true
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     this.#isDraining = true
     this.#sessions?.release()
     const ended = this.#open.endStanding()
+    const handedOver = this.#tasks?.handOver()
     let timer: ReturnType<typeof setTimeout> | undefined
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([Promise.all([this.#inFlight.whenIdle(), ended]), grace])
+    // A request may still become a task.
+    const idle = this.#inFlight.whenIdle().then(() => this.#tasks?.whenIdle())
+    await Promise.race([Promise.all([idle, ended, handedOver]), grace])
     clearTimeout(timer)
   }
 
   /** Ends everything now. Resolves when other replicas may continue it, if there are some. */
   async close(): Promise<void> {
+    this.#isEnding = true
     this.#isDraining = true
     // First: connections may be cut while the store does not answer.
     this.#open.beginClose()
     if (this.#sessions !== this.#replica) this.#sessions?.endAll('The server was closed')
+    const tasksEnded = this.#tasks && within(TASKS_END_MS, this.#tasks.end(), undefined)
     // The last events come from the store.
     await this.#replica?.endAll('The server was closed')
+    await tasksEnded
     this.#sharedLimits?.close()
     this.#legacySse?.endAll('The server was closed', 'shutdown')
     this.#open.close()
@@ -433,7 +453,7 @@ export class Endpoint {
     request.proxies = this.#proxies
     reply.request = request
     const message = `The endpoint is ${endpointPath}`
-    const refusal = this.isReady ? refuse(404, message, { kind: 'unknown_path' }) : refuse(503, message, { kind: 'shutting_down' })
+    const refusal = !this.#isDraining ? refuse(404, message, { kind: 'unknown_path' }) : refuse(503, message, { kind: 'shutting_down' })
     reply.send(refusal.status, { 'content-type': 'text/plain' }, `${message}\n`)
     this.#noteRefusal(reply, refusal)
   }

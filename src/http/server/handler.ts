@@ -22,7 +22,7 @@ export interface HttpHandler {
   fetch(request: Request, info?: { remoteAddress?: string }): Promise<Response>
   /** Handles a request of Node's HTTP server or a framework on it. `body` is the body if the framework has already read it. */
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
-  /** False during and after the shutdown, when no new requests are accepted. */
+  /** False during and after the shutdown: new requests should go elsewhere. */
   readonly isReady: boolean
   /** The current load of the handler, for metrics. */
   readonly counts: HttpCounts
@@ -33,8 +33,13 @@ export interface HttpHandler {
    * handler.checks.set('database', async () => ((await db.ping()) ? undefined : { state: 'down', reason: 'The database does not answer' }))
    */
   readonly checks: Map<string, HealthCheck>
-  /** Accepts no new work, and resolves when all requests are answered or the time is over. Default: 10 s. */
-  drain(graceMs?: number): Promise<void>
+  /**
+   * Accepts no new work, and resolves when all requests are answered and all tasks have ended, or the time is over.
+   *
+   * @param graceMs Default: 10 s.
+   * @param delayMs How long to accept new work before that, while `/readyz` says that the server is not ready. Default: 0.
+   */
+  drain(graceMs?: number, delayMs?: number): Promise<void>
   /** Closes every session and stream now. With a `store` it resolves when the other replicas may continue them. */
   close(): Promise<void>
 }
@@ -92,9 +97,10 @@ export function createHandler(service: Service, options: HttpOptions, fixed: Fix
       return endpoint.counts
     },
     checks: endpoint.checks,
-    drain: async (graceMs = DEFAULT_GRACE_MS) => {
+    drain: async (graceMs = DEFAULT_GRACE_MS, delayMs = 0) => {
       expectTime('graceMs', graceMs)
-      await endpoint.drain(graceMs)
+      expectTime('delayMs', delayMs)
+      await endpoint.drain(graceMs, delayMs)
     },
     close: () => endpoint.close(),
   }

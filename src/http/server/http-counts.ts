@@ -4,6 +4,8 @@
 export interface HttpCounts {
   /** Requests in progress. */
   inFlight: number
+  /** Running tasks of the server that no other process can continue. The shutdown waits for them. */
+  tasks: number
   /** Requests in progress whose client has disconnected. */
   abandoned: number
   /** Open streams of events. */

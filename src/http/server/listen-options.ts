@@ -18,8 +18,13 @@ export interface ListenOptions extends HttpOptions {
   maxConnections?: number
   /** Open connections from one address. Default: 256; false with `trustProxy`. */
   maxConnectionsPerAddress?: number | false
-  /** How long requests in progress may take after the server was asked to close. Default: 10 s. */
+  /** How long requests in progress and running tasks may take after the server was asked to close. Default: 10 s. */
   graceMs?: number
+  /**
+   * How long the server still accepts new requests after it was asked to close, while `/readyz` says that it is not ready. For balancers that ask
+   * `/readyz`. `graceMs` begins afterwards. Default: 0.
+   */
+  drainDelayMs?: number
   /** Whether SIGTERM and SIGINT close the server and end the process. Default: true. */
   handleSignals?: boolean
   /**
@@ -45,6 +50,6 @@ export interface Listening {
   readonly worker: number | undefined
   /** Resolves when the server has closed. */
   readonly closed: Promise<void>
-  /** Answers the requests in progress, then closes. With `workers` this closes all of them, in whichever process you call it. */
+  /** Answers the requests in progress and waits for running tasks, then closes. With `workers` this closes all of them, in whichever process you call it. */
   close(): Promise<void>
 }

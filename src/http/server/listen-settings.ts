@@ -12,7 +12,7 @@ import { expectOption, expectSecretOption, expectTime, isObject, isSwitch } from
 import type { ListenOptions } from './listen-options.ts'
 import { HTTP_MEMBERS } from './options.ts'
 
-type Defaulted = 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs'
+type Defaulted = 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs' | 'drainDelayMs'
 
 /** The options with their defaults. */
 export type ListenSettings = ListenOptions & Required<Pick<ListenOptions, Defaulted>>
@@ -23,6 +23,7 @@ const DEFAULTS: Required<Pick<ListenOptions, Defaulted>> = {
   maxConnections: 12_000,
   maxConnectionsPerAddress: 256,
   graceMs: 10_000,
+  drainDelayMs: 0,
 }
 
 const MEMBERS: Members<ListenOptions> = {
@@ -33,6 +34,7 @@ const MEMBERS: Members<ListenOptions> = {
   maxConnections: 1,
   maxConnectionsPerAddress: 1,
   graceMs: 1,
+  drainDelayMs: 1,
   handleSignals: 1,
   workers: 1,
   ...HTTP_MEMBERS,
@@ -43,7 +45,7 @@ export function checkListenOptions(options: ListenOptions): void {
   if ('keys' in options) throw new McpError('ERR_DEFINITION', 'listen: keys belong to the server: createServer({ keys: keyRing(secret) })')
   checkMembers('listen', options, MEMBERS)
   checkHttpOptions(options)
-  const { port, host, path, tls, maxConnections, maxConnectionsPerAddress, graceMs, handleSignals, workers } = options
+  const { port, host, path, tls, maxConnections, maxConnectionsPerAddress, graceMs, drainDelayMs, handleSignals, workers } = options
   expectOption('port', port, isPort, 'a whole number from 0 to 65535')
   expectOption('host', host, (value) => typeof value === 'string' && value !== '', 'an address such as "127.0.0.1"')
   expectOption('path', path, (value) => typeof value === 'string', 'a text such as "/mcp"')
@@ -53,6 +55,7 @@ export function checkListenOptions(options: ListenOptions): void {
     expectOption('maxConnectionsPerAddress', maxConnectionsPerAddress, isCount, 'a number that is at least 1, or false')
   }
   expectTime('graceMs', graceMs)
+  expectTime('drainDelayMs', drainDelayMs)
   expectOption('handleSignals', handleSignals, isSwitch, 'true or false')
   expectOption('workers', workers, isWorkers, `'auto' or a number from 1 to ${MAX_WORKERS}`)
 }

@@ -87,7 +87,7 @@ async function serveHere(service: Service, options: ListenOptions, fixed: FixedH
   if (settings.maxConnectionsPerAddress !== false) limitPerAddress(server, settings.maxConnectionsPerAddress)
   await start(server, settings.port ?? 0, settings.host)
   const address = server.address() as AddressInfo
-  const shutdown = new Shutdown(server, handler, settings.graceMs)
+  const shutdown = new Shutdown(server, handler, settings)
   if (options.handleSignals !== false) followSignals(shutdown)
   return {
     url: urlOf(address, settings),

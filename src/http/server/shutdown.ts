@@ -2,6 +2,7 @@
 
 import type { Server as HttpServer } from 'node:http'
 import type { HttpHandler } from './handler.ts'
+import type { ListenSettings } from './listen-settings.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
@@ -36,14 +37,14 @@ export class Shutdown implements Closable {
   readonly closed: Promise<void>
   readonly #server: HttpServer
   readonly #handler: HttpHandler
-  readonly #graceMs: number
+  readonly #settings: Pick<ListenSettings, 'graceMs' | 'drainDelayMs'>
   #settle: () => void = () => {}
   #isClosing = false
 
-  constructor(server: HttpServer, handler: HttpHandler, graceMs: number) {
+  constructor(server: HttpServer, handler: HttpHandler, settings: Pick<ListenSettings, 'graceMs' | 'drainDelayMs'>) {
     this.#server = server
     this.#handler = handler
-    this.#graceMs = graceMs
+    this.#settings = settings
     this.closed = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -52,7 +53,8 @@ export class Shutdown implements Closable {
   async close(): Promise<void> {
     if (this.#isClosing) return this.closed
     this.#isClosing = true
-    await this.#handler.drain(this.#graceMs)
+    const { graceMs, drainDelayMs } = this.#settings
+    await this.#handler.drain(graceMs, drainDelayMs)
     const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     const ended = this.#handler.close()
     this.#server.closeIdleConnections()

@@ -80,6 +80,8 @@ export interface SharedServices {
   readonly rates: SharedRates
   /** Where tasks are kept, unless the server says otherwise. Undefined: in each process. */
   readonly tasks: TaskStore | undefined
+  /** Reports that the store of `tasks` is down, together with what the transport says about it: one outage gives one report. */
+  report?(error: unknown): void
   /** Seals what the store keeps with these keys, unless it has keys of its own. */
   useKeys?(keys: KeyRing): void
 }

@@ -140,6 +140,21 @@ export interface Answering {
   finish(): void
 }
 
+/** The tasks of a server, as one of its transports sees them. */
+export interface ServedTasks {
+  /** The tasks that run in this process and that no other process can continue. */
+  readonly running: number
+  /**
+   * Called when the transport shuts down. After the last one this process takes no task over, and resolves when other processes may continue the
+   * tasks that can be continued.
+   */
+  handOver(): Promise<void>
+  /** Resolves when no task runs here, or when another transport still serves them. */
+  whenIdle(): Promise<void>
+  /** Called when the transport has closed. After the last one, the tasks that are left in its store end, so that nobody waits for them. */
+  end(): Promise<void>
+}
+
 /** A server as transports use it. `createServer` returns one. */
 export interface Service {
   /** The name of the server, shown to a person who opens it in a browser. */
@@ -170,6 +185,8 @@ export interface Service {
   onSessionEnd?(state: SessionState): void
   /** Limits rates together with other replicas, and keeps tasks with them. Called before the first message. */
   shareWith?(shared: SharedServices): void
+  /** Called when a transport begins to serve. What it gets lets it shut down without losing tasks. */
+  serveTasks?(): ServedTasks
   /**
    * Replaces the keys of sealed state, so that several processes have the same ones. Absent if the server was given keys.
    *

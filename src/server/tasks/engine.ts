@@ -8,13 +8,14 @@ import { demand } from '../../protocol/interfaces/access.ts'
 import { expiryOf, type TaskHead, type TaskJournal, type TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { relatedTo, requestedTask, statusText } from '../../protocol/model/kept-task.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import { isDown } from '../../store/faults.ts'
 import { settle } from '../dispatch.ts'
 import type { IncomingCall } from '../incoming-call.ts'
 import type { ServerState } from '../server-state.ts'
 import { Expiries } from './expiries.ts'
 import { extensionTask } from './extension-form.ts'
 import type { TaskRules, TaskTool } from './hook.ts'
-import { HAD_ALL_RUNS, isDown, LOST, MAX_RUNS } from './kept-outcome.ts'
+import { HAD_ALL_RUNS, LOST, MAX_RUNS } from './kept-outcome.ts'
 import { DEFAULT_TASK_LIMITS, type TaskLimits } from './limits.ts'
 import { Accounts, newTask, refuseIfImpossible, ttlFor } from './new-task.ts'
 import { DEFAULT_TASK_OPTIONS, type TaskOptions, type TaskSettings } from './options.ts'
@@ -23,6 +24,7 @@ import { receivedBy } from './received-answers.ts'
 import { restartedCall } from './restarted-call.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import type { TaskAnswers } from './task-answers.ts'
+import { TaskReports } from './task-reports.ts'
 import { TaskRun } from './task-run.ts'
 import { TaskRuns } from './task-runs.ts'
 import { TaskTable } from './task-table.ts'
@@ -47,6 +49,7 @@ export class TaskEngine {
   readonly #handlers = new RunningHandlers()
   #ready: Promise<void> | undefined
   readonly #tending: Tending
+  readonly #reports: TaskReports
 
   constructor(serverState: ServerState, options: TaskOptions) {
     const { store, onChange, limits, leaseMs, ...given } = options
@@ -54,6 +57,7 @@ export class TaskEngine {
     this.limits = withDefaults(DEFAULT_TASK_LIMITS, limits)
     this.table = new TaskTable(serverState, this.limits, { store, onChange, leaseMs })
     this.settings = withDefaults<TaskSettings, Partial<TaskSettings>>(DEFAULT_TASK_OPTIONS, given, { of: 'tasks' })
+    this.#reports = new TaskReports(serverState, this.table, () => this.#onStoreClosed())
     this.#runs = new TaskRuns({
       serverState,
       table: this.table,
@@ -75,6 +79,7 @@ export class TaskEngine {
       table: this.table,
       runs: this.#runs,
       unwanted: this.#unwanted,
+      reports: this.#reports,
       remove: (task) => this.#remove(task),
       recover: (task) => this.#recover(task),
     })
@@ -139,6 +144,29 @@ export class TaskEngine {
     const cancelled = await this.table.change(key, cancel('The client asked for it'))
     if (cancelled) this.#runs.stop(key, new DOMException('The client cancelled the task', 'AbortError'))
     return cancelled
+  }
+
+  get running(): number {
+    return this.#runs.kept.length
+  }
+
+  /** Hands tasks over that other processes can continue, and takes none over. Resolves when they may be continued. */
+  handOver(): Promise<void> {
+    return this.#runs.handOver(() => this.#tending.whenQuiet())
+  }
+
+  takeOverAgain(): void {
+    this.#runs.takeOverAgain()
+  }
+
+  /** Resolves when no task runs here. */
+  whenIdle(): Promise<void> {
+    return this.#runs.whenIdle()
+  }
+
+  /** Ends the tasks that run here and are in the store of the transport. Other processes would wait for the end of their leases. */
+  async endShared(): Promise<void> {
+    if (this.#runs.all.length > 0 && this.table.store === this.serverState.shared?.tasks) await this.#runs.leaveAll()
   }
 
   /** Ends all tasks that run here, and runs no other ones. */
@@ -288,7 +316,7 @@ export class TaskEngine {
     if (orphan?.lease.epoch !== head.lease.epoch) return
     const given = await receivedBy(orphan)
     // The next process takes it over.
-    if (this.#runs.isClosed) return
+    if (!this.#runs.takesOver) return
     const taken = await this.table.change(orphan, (task) =>
       task.lease.epoch === orphan.lease.epoch ? takeOver(this.#holder, this.table.leaseEnd(), given)(task) : undefined,
     )
@@ -301,8 +329,15 @@ export class TaskEngine {
     else await this.#run(call, tool, taken)
   }
 
+  /** Nothing can be kept any more, and other processes take over what can be continued. */
+  #onStoreClosed(): void {
+    this.#expiries.stop()
+    void this.#tending.stop()
+    this.#runs.abandon(new McpError('ERR_CLOSED', 'The store of the tasks was closed'))
+  }
+
   #report(task: TaskHead, error: unknown): void {
-    this.serverState.report(error, { reference: task.taskId, method: 'tools/call', target: task.tool })
+    this.#reports.report(error, 'tools/call', task)
   }
 }
 

@@ -47,4 +47,14 @@ export interface TaskHook {
   /** Whether this call becomes a task, may become one, or is refused because it does not. */
   concerns(call: IncomingCall, rules: TaskRules | undefined): boolean
   call(call: IncomingCall, tool: TaskTool): Promise<Params>
+  /** The tasks that run in this process and that no other process can continue. */
+  readonly running: number
+  /** Hands tasks over that other processes can continue, and takes none over. Resolves when they may be continued. */
+  handOver(): Promise<void>
+  /** Takes tasks over again, because a transport serves the server again. */
+  takeOverAgain(): void
+  /** Resolves when no task runs here. */
+  whenIdle(): Promise<void>
+  /** Ends the tasks that run here and are in the store of the transport. */
+  endShared(): Promise<void>
 }

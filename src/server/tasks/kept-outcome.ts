@@ -37,9 +37,6 @@ export const answersTooLarge = (chars: number, max: number): McpError =>
 
 export const isLimit = (error: unknown): error is McpError => error instanceof McpError && error.code === 'ERR_LIMIT'
 
-/** Whether the store could not be reached: it may have done what was asked, or not. */
-export const isDown = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'
-
 /** Whether an error says that an answer cannot be used. */
 export const isRefusal = (error: unknown): boolean => isLimit(error) || (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS')
 

@@ -77,6 +77,26 @@ class TaskSupport implements Addition, TaskHook {
     return this.#engine.close()
   }
 
+  get running(): number {
+    return this.#engine.running
+  }
+
+  handOver(): Promise<void> {
+    return this.#engine.handOver()
+  }
+
+  takeOverAgain(): void {
+    this.#engine.takeOverAgain()
+  }
+
+  whenIdle(): Promise<void> {
+    return this.#engine.whenIdle()
+  }
+
+  endShared(): Promise<void> {
+    return this.#engine.endShared()
+  }
+
   has(method: string): boolean {
     return isTaskMethod(method)
   }

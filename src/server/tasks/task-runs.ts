@@ -4,10 +4,11 @@ import { McpError } from '../../protocol/errors.ts'
 import type { TaskHead, TaskJournal, TaskRecord } from '../../protocol/interfaces/task-record.ts'
 import { requestedTask, statusText, type TaskOutcome } from '../../protocol/model/kept-task.ts'
 import { isFinal } from '../../protocol/model/tasks.ts'
+import { isDown } from '../../store/faults.ts'
 import type { ServerState } from '../server-state.ts'
 import { questionsFor } from './answerable.ts'
 import type { TaskTool } from './hook.ts'
-import { isDown, isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
+import { isLimit, notStored, STOPPED, withinLimit } from './kept-outcome.ts'
 import { keyOf, type TaskKey } from './owner.ts'
 import { statusMessages } from './status-messages.ts'
 import { TaskAnswers } from './task-answers.ts'
@@ -32,7 +33,9 @@ export class TaskRuns {
   readonly answers: TaskAnswers
   readonly #options: TaskRunsOptions
   readonly #all = new Map<string, Running>()
+  readonly #onIdle: (() => void)[] = []
   #isClosed = false
+  #isLeaving = false
 
   constructor(options: TaskRunsOptions) {
     const { table, maxTaskBytes } = options
@@ -46,13 +49,18 @@ export class TaskRuns {
     })
   }
 
-  /** Whether nothing runs here any more. */
-  get isClosed(): boolean {
-    return this.#isClosed
+  /** Whether tasks of processes that are gone may continue here. */
+  get takesOver(): boolean {
+    return !this.#isClosed && !this.#isLeaving
   }
 
   get all(): readonly Running[] {
     return [...this.#all.values()]
+  }
+
+  /** Those that no other process can continue. */
+  get kept(): readonly Running[] {
+    return this.all.filter((running) => !this.#canLeave(running))
   }
 
   has(key: TaskKey): boolean {
@@ -83,7 +91,7 @@ export class TaskRuns {
     const running: Running = { run, tool, task, renewedAt: table.moment(), forget }
     const stopFollowing = table.listenToOthers(task, (stored) => void this.follow(running, stored).catch(() => {}))
     this.#all.set(keyOf(task), running)
-    if (this.#isClosed) await this.#leave(running)
+    if (this.#isClosed || (this.#isLeaving && this.#canLeave(running))) await this.#leave(running)
   }
 
   /** Asks for the handler of a task, and keeps its steps. */
@@ -146,6 +154,25 @@ export class TaskRuns {
   }
 
   /**
+   * Leaves the tasks that other processes can continue to them, and takes none over.
+   *
+   * @param whenTended resolves when no lease is being renewed: a renewal would take the task back
+   */
+  async handOver(whenTended: () => Promise<void>): Promise<void> {
+    this.#isLeaving = true
+    await whenTended()
+    await Promise.all(this.all.map((running) => this.#isLeaving && this.#canLeave(running) && this.#leave(running)))
+  }
+
+  takeOverAgain(): void {
+    this.#isLeaving = false
+  }
+
+  whenIdle(): Promise<void> {
+    return this.#all.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+
+  /**
    * Ends all, and runs no other ones.
    *
    * @param tended resolves when no lease is renewed any more
@@ -153,18 +180,32 @@ export class TaskRuns {
   async close(tended: Promise<void>): Promise<void> {
     this.#isClosed = true
     await tended
+    await this.leaveAll()
+  }
+
+  async leaveAll(): Promise<void> {
     await Promise.all(this.all.map((running) => this.#leave(running)))
+  }
+
+  /** Ends all runs without telling the store, and runs no other ones. */
+  abandon(reason: unknown): void {
+    this.#isClosed = true
+    for (const { task } of this.all) this.stop(task, reason)
   }
 
   /** Ends a run. If its task can be restarted, the next process continues it. */
   async #leave(running: Running): Promise<void> {
-    const { task, tool, outcome } = running
+    const { task, outcome } = running
     if (outcome) return this.#save(running, () => true).catch(() => this.#forget(task))
     this.stop(task, new McpError('ERR_CLOSED', 'The server was closed'))
     const { table } = this.#options
-    const isKept = table.store.isShared && tool.rules?.isRestartable
-    const ended = isKept ? table.renew(task, HANDED_OVER) : table.change(task, heldBy(task.lease, finish(STOPPED)))
+    const ended = this.#canLeave(running) ? table.renew(task, HANDED_OVER) : table.change(task, heldBy(task.lease, finish(STOPPED)))
     await ended.catch(() => {})
+  }
+
+  /** Whether another process can run the handler again. With an outcome nothing must run it again. */
+  #canLeave({ tool, outcome }: Running): boolean {
+    return !outcome && this.#options.table.store.isShared && tool.rules?.isRestartable === true
   }
 
   #followLater(running: Running): void {
@@ -200,6 +241,7 @@ export class TaskRuns {
   #forget(key: TaskKey): void {
     this.#all.get(keyOf(key))?.forget()
     this.#all.delete(keyOf(key))
+    if (this.#all.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
   async #renew(running: Running): Promise<void> {

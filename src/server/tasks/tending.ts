@@ -2,9 +2,10 @@
 
 import type { Deadline } from '../../base/deadlines.ts'
 import { expiryOf, type TaskHead } from '../../protocol/interfaces/task-record.ts'
+import { isDown } from '../../store/faults.ts'
 import type { ServerState } from '../server-state.ts'
-import { isDown } from './kept-outcome.ts'
 import { keyOf } from './owner.ts'
+import type { TaskReports } from './task-reports.ts'
 import type { TaskRuns } from './task-runs.ts'
 import type { TaskTable } from './task-table.ts'
 import type { UnwantedTasks } from './unwanted-tasks.ts'
@@ -14,6 +15,7 @@ export interface TendingOptions {
   table: TaskTable
   runs: TaskRuns
   unwanted: UnwantedTasks
+  reports: TaskReports
   remove(task: TaskHead): Promise<void>
   /** Continues a task whose process is gone, or ends it. */
   recover(task: TaskHead): Promise<void>
@@ -45,6 +47,11 @@ export class Tending {
   async stop(): Promise<void> {
     this.#isStopped = true
     if (this.#timer) this.#options.serverState.deadlines.clear(this.#timer)
+    await this.whenQuiet()
+  }
+
+  /** Resolves when what is under way now is over. */
+  async whenQuiet(): Promise<void> {
     await Promise.allSettled(this.#underWay)
   }
 
@@ -110,6 +117,6 @@ export class Tending {
       if (this.#isStoreDown) return
       this.#isStoreDown = true
     }
-    this.#options.serverState.report(error, { reference: task?.taskId ?? '', method: 'tasks', target: task?.tool })
+    this.#options.reports.report(error, 'tasks', task)
   }
 }

@@ -1,7 +1,7 @@
 /** Tasks that no client knows, because the store did not confirm their creation or their removal. No process must continue them. */
 
 import { expiryOf, type TaskHead } from '../../protocol/interfaces/task-record.ts'
-import { isDown } from './kept-outcome.ts'
+import { isDown } from '../../store/faults.ts'
 import { keyOf, type TaskKey } from './owner.ts'
 import type { TaskTable } from './task-table.ts'
 

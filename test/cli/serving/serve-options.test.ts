@@ -13,9 +13,9 @@ import { redisOfFile } from '../../support/redis-server.ts'
 
 const redisServer = redisOfFile()
 
-const serving = (given: Readonly<Record<string, unknown>>) => {
+const serving = (given: Readonly<Record<string, unknown>>, sourceOf = (name: string): string => `from ${name}`) => {
   const values: Readonly<Record<string, unknown>> = { workers: 0, host: '127.0.0.1', path: '/mcp', logFormat: 'none', ...given }
-  const settings = { get: (name: string) => values[name], sourceOf: (name: string) => `from ${name}` } as unknown as Settings
+  const settings = { get: (name: string) => values[name], sourceOf } as unknown as Settings
   const stderr = { stream: new PassThrough() } as unknown as Output
   return serveOptions(settings, { service: createServer({ name: 'x', version: '1' }), keys: undefined, stderr })
 }
@@ -72,6 +72,18 @@ test('API keys with a name twice, or together with access tokens, are refused', 
     'the name "a" is there twice',
   )
   await expect(serving({ apiKeys: ['a=x'], authScopes: ['read'] })).rejects.toThrow(
-    'from apiKeys: apiKeys and authScopes cannot be used together',
+    'from apiKeys and from authScopes cannot be used together',
   )
+})
+
+test.each([
+  [{ tlsKeyFile: 'x' }, '--tls-key-file', '--tls-key-file needs --tls-cert-file'],
+  [{ cardName: 'com.example/x', cardDescription: 'x' }, 'PORTICO_CARD_NAME', 'PORTICO_CARD_NAME needs PORTICO_CARD_URL'],
+  [{ authIssuers: ['https://login.example.com'] }, 'serve.yaml:3', 'serve.yaml:3: authIssuers needs authResource'],
+  [{ metricsToken: 'secret-of-the-scraper' }, 'serve.yaml:2', 'serve.yaml:2: metricsToken needs metrics: true'],
+  [{ metricsToken: 'secret-of-the-scraper' }, '--metrics-token-file (t)', '--metrics-token-file (t) needs --metrics'],
+  [{ host: '0.0.0.0' }, '--host', 'or make callers authenticate (--auth-issuers or --api-keys-file)'],
+  [{ host: '0.0.0.0' }, 'PORTICO_HOST', 'set PORTICO_ALLOWED_HOSTS to the host names that clients use'],
+])('%j of %s that needs another setting names that as the person would write it', async (given, source, told) => {
+  await expect(serving(given, (name) => (name in given ? source : 'default'))).rejects.toThrow(told)
 })

@@ -127,6 +127,34 @@ test.each(['none', 'text', 'json'])('says when it begins to end, and when it has
   for (const line of [begun, ended]) expect(texts.filter((text) => new RegExp(start_ + line.source).test(text))).toHaveLength(1)
 })
 
+test('with drainDelayMs it is not ready at SIGTERM, and serves before it ends', async () => {
+  const cwd = folderWith({ 'serve.yaml': 'drainDelayMs: 1500\nhealth: true\n' })
+  const { child, url, said } = await start(cwd, ['server.mjs', '--http', '0', '--config', 'serve.yaml'])
+  child.kill('SIGTERM')
+  await expect.poll(said).toMatch(/ending, serves for 1.5 s, then waits at most 10 s for requests and tasks in progress\n/)
+  expect((await http(new URL('/readyz', url).href, GET)).status).toBe(503)
+  expect((await askModern(url, callTool('pid'))).status).toBe(200)
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
+
+test('waits for a task that runs, and counts it', async () => {
+  const slow = `import { tasks } from 'portico/tasks'
+import { createServer } from 'portico/server'
+export const server = createServer({ name: 'greeter', version: '1.0.0' })
+server.extend(tasks())
+server.tool('slow', { task: 'required' }, () => new Promise((resolve) => setTimeout(() => {
+  console.error('the task has ended')
+  resolve('done')
+}, 700)))
+`
+  const { child, url, said } = await start(folderWith({ 'server.mjs': slow }), ['server.mjs', '--http', '0'])
+  const able = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } }
+  expect((await askModern(url, callTool('slow', {}, { _meta: able }))).message).toMatchObject({ result: { resultType: 'task' } })
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(said()).toMatch(/ending, waits at most 10 s for 0 requests and 1 task in progress\nthe task has ended\nportico: ended/)
+})
+
 test('says that it has ended after the server was closed, and all lines until then are JSON', async () => {
   const closing = `${SERVER}const close = server.close.bind(server)
 server.close = async () => {
@@ -231,15 +259,22 @@ test('mistakes name their place, and end the command with the code for it', asyn
   const prefix = await portico(['serve', 'server.mjs', '--http', '--store-prefix', 'a{b}'], { cwd, env: { PORTICO_STORE: 'redis://h' } })
   expect(prefix).toMatchObject({ code: 2, stderr: expect.stringContaining('--store-prefix: storePrefix must be a text without braces') })
   const auth = await portico(['serve', 'server.mjs', '--http', '--auth-scopes', 'a'], { cwd })
-  expect(auth).toMatchObject({ code: 2, stderr: expect.stringContaining('--auth-scopes: authIssuers is missing') })
+  expect(auth).toMatchObject({ code: 2, stderr: expect.stringContaining('--auth-scopes needs --auth-issuers') })
   const card = await portico(['serve', 'server.mjs', '--http', '--card-name', 'com.example/x'], { cwd })
-  expect(card).toMatchObject({ code: 2, stderr: expect.stringContaining('--card-name: cardDescription is missing') })
+  expect(card).toMatchObject({ code: 2, stderr: expect.stringContaining('--card-name needs --card-description') })
   const short = await portico(['serve', 'server.mjs', '--http', '--show-config'], { cwd, env: { PORTICO_API_KEYS: 'ci=short' } })
   expect(short).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_API_KEYS: apiKeys must be a list of name=key, with 16') })
   const token = await portico(['serve', 'server.mjs', '--http'], { cwd, env: { PORTICO_METRICS_TOKEN: 'secret-of-the-scraper' } })
-  expect(token).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_METRICS_TOKEN: metricsToken needs metrics: true') })
+  expect(token).toMatchObject({ code: 8, stderr: expect.stringContaining('PORTICO_METRICS_TOKEN needs PORTICO_METRICS=true') })
   const tls = await portico(['serve', 'server.mjs', '--http', '--tls-cert-file', 'x'], { cwd })
-  expect(tls).toMatchObject({ code: 2, stderr: expect.stringContaining('--tls-cert-file: tlsKeyFile is missing') })
+  expect(tls).toMatchObject({ code: 2, stderr: expect.stringContaining('--tls-cert-file needs --tls-key-file') })
+})
+
+test('the help says what belongs into the file of a secret', async () => {
+  const { stdout } = await portico(['serve', '--help'], { cwd: folderWith({}) })
+  const help = stdout.replace(/\s+/g, ' ')
+  expect(help).toContain('--store-file <file> a file with the value of --store: other users of the machine can see flags')
+  expect(help).toContain('--api-keys-file <file> the file with API keys of callers')
 })
 
 test('keys are refused for a server that has its own', async () => {
@@ -310,7 +345,7 @@ test.each([
   [['--host', 'http://x'], {}, 2, '--host: host must be an IP address or the name of a machine'],
   [['--host', '999.1.1.1'], {}, 2, '--host: host must be an IP address or the name of a machine'],
   [['--host', '0.0.0.0'], {}, 2, '--host: listening on 0.0.0.0 makes the server public'],
-  [[], { PORTICO_HOST: '0.0.0.0' }, 8, 'make callers authenticate (authIssuers or apiKeys)'],
+  [[], { PORTICO_HOST: '0.0.0.0' }, 8, 'make callers authenticate (PORTICO_AUTH_ISSUERS or PORTICO_API_KEYS)'],
   [['--port', 'abc'], {}, 2, 'Expected a port, from 0 to 65535.'],
   [['--tls-cert-file', 'server.mjs', '--tls-key-file', 'server.mjs'], {}, 2, '--tls-cert-file: the certificate and its key cannot be used'],
   [[], { PORTICO_METRICS: 'true', PORTICO_METRICS_TOKEN: 'short' }, 8, 'PORTICO_METRICS_TOKEN: metricsToken must be a text of at least 16'],

@@ -65,6 +65,7 @@ const VALUES: Record<string, [text: string, value: unknown]> = {
   metricsToken: ['a-token-of-16-letters', 'a-token-of-16-letters'],
   logFormat: ['json', 'json'],
   graceMs: ['0', 0],
+  drainDelayMs: ['5000', 5000],
   sessions: ['false', false],
   legacySse: ['off', false],
   responses: ['sse', 'sse'],
@@ -128,11 +129,9 @@ test.each([
   ['port: 1\n---\n', 'etc/serve.yaml:2: the settings after "---" are not read; remove this line'],
   ['---\nport: 1\nhost: !ENV HOST_OF_PRODUCTION\n', 'etc/serve.yaml:3: tags such as !name are not read; write the value itself'],
   ['port: 1\nport: 2\n', 'etc/serve.yaml:2: the name is there twice'],
-  ['port: [1\n', /^etc\/serve\.yaml:\d: not valid YAML or JSON \(\w+\)/],
 ])('the file %j is refused', async (file, problem) => {
   const told = await problemsOf({ file })
-  if (typeof problem === 'string') expect(told).toBe(problem)
-  else expect(told).toMatch(problem)
+  expect(told).toBe(problem)
 })
 
 test.each(['', '# nothing yet\n', '---\nport: 3000\n', '{ "port": 3000 }'])('the file %j is read', async (file) => {
@@ -239,7 +238,6 @@ describe('mistakes', () => {
     ],
     ['a variable without one letter', { env: { PORTICO_PRT: '1' } }, 'PORTICO_PRT: unknown variable; did you mean PORTICO_PORT?'],
     ['a name twice', { file: 'port: 1\nhost: a\nport: 2\n' }, 'etc/serve.yaml:3: the name is there twice'],
-    ['no YAML', { file: 'port: [1\nhost: }' }, 'not valid YAML or JSON'],
     ['no names', { file: '- port\n' }, 'etc/serve.yaml:1: expected names with values'],
     ['a file that is missing', { flags: { config: 'none.yaml' } }, 'none.yaml: cannot be read: ENOENT'],
     ['a prefix with braces', { env: { PORTICO_STORE_PREFIX: 'a{b}' } }, 'PORTICO_STORE_PREFIX: storePrefix must be a text without braces'],
@@ -251,6 +249,32 @@ describe('mistakes', () => {
     ['a variable of Kubernetes', { env: { PORTICO_PORT: 'tcp://10.0.0.7:80' } }, 'Kubernetes sets it for a Service named "portico"'],
   ])('%s is an error that names its place', async (_what, given, told) => {
     expect(await problemsOf(given)).toContain(told)
+  })
+
+  test.each([
+    ['port: 1\nlimits:\n  maxSessions: 5\n   maxStreams: 6\n', '4: the line begins further right than the one before it'],
+    ['http: true\nhost: a\n  port: 3000\n', '3: the line begins further right than the one before it'],
+    ['limits:\n    maxSessions: 5\n  maxStreams: 6\n', '3: names of one level must begin in the same column'],
+    ['limits:\n\tmaxSessions: 5\n', '2: lines must begin with spaces, not with tabs'],
+    ['port: [1\nhost: }', '1: a "[" or "{" is not closed'],
+    ['allowedHosts: [a, b\n\nport: 3\n', '1: a "[" or "{" is not closed'],
+    ['{"port": 3000,\n\n', '1: a "[" or "{" is not closed'],
+    ['{"port": 3000\n "host": "a"}', '1: a comma or a closing bracket is missing'],
+    ['{"port": 3000,\n "host" "a"}', '2: a comma or a colon is missing'],
+    ['port 3000\nhost: a\n', '1: expected a name, a colon and a space, such as "port: 3000"'],
+    ['host: a\nport:3000\n', '2: expected a name, a colon and a space, such as "port: 3000"'],
+    ['port: 1\nhost: "a\npath: /x\n', '2: a quote is not closed'],
+    ["port: 1\nlimits:\n  maxSessions: 'a\n", '3: a quote is not closed'],
+    ['port: 1\nstorePrefix: a: b\n', '2: a value that contains ": " needs quotes'],
+    ['host: @x\n', '1: a value that begins with @, % or ` needs quotes'],
+    ['path: "\\q"\n', '1: a backslash in double quotes must be doubled'],
+    ['host: "a"#x\n', '1: a space is missing before "#"'],
+    ['port: 1\nallowedHosts: - a\n', '2: not valid YAML or JSON; quotes or a bracket may be missing'],
+    ['a: &a &b 1\n', '1: not valid YAML or JSON'],
+  ])('YAML that cannot be read is told once, in words and with its line: %j', async (file, told) => {
+    const problems = await problemsOf({ file })
+    expect(problems.split('\n')).toEqual([expect.stringContaining(`etc/serve.yaml:${told}`)])
+    expect(problems).not.toMatch(/[A-Z]_[A-Z]/)
   })
 
   test('are all told at once', async () => {

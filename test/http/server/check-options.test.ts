@@ -225,6 +225,7 @@ describe('options of listen with a wrong value are refused', () => {
     [{ graceMs: '10s' }, 'graceMs must be a number from 0 to 2147483647, not "10s"'],
     // A timer with this time would end at once.
     [{ graceMs: Infinity }, 'not Infinity'],
+    [{ drainDelayMs: -1 }, 'drainDelayMs must be a number from 0 to 2147483647, not -1'],
     [{ handleSignals: 'no' }, 'handleSignals must be true or false, not "no"'],
     [{ workers: '2' }, `workers must be 'auto' or a number from 1 to 256, not "2"`],
     [{ workers: true }, 'not true'],

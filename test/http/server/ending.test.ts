@@ -9,6 +9,7 @@ import {
   askModern,
   callTool,
   gate,
+  holdingServer,
   initializeMessage,
   LISTEN,
   modern,
@@ -154,6 +155,24 @@ describe('a process that is asked to end', () => {
 })
 
 describe('the end of a server in a program', () => {
+  test('with drainDelayMs a server that ends is not ready, and serves for that time', async () => {
+    const { server, begun, go } = holdingServer()
+    const { url, close, handler } = await serve(server, { graceMs: 10_000, drainDelayMs: 1500, health: true })
+    const closing = close()
+    const ready = await http(new URL('/readyz', url).href, { method: 'GET', isBare: true })
+    expect([ready.status, handler.isReady]).toEqual([503, false])
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+    await openSession(url, '2025-11-25')
+    expect((await http(url.replace('/mcp', '/elsewhere'), { method: 'GET', isBare: true })).status).toBe(404)
+    // A request that comes during the delay has all of graceMs.
+    const held = askModern(url, callTool('hold'))
+    await begun.opened
+    await until(async () => (await askModern(url, callTool('hi'))).status === 503)
+    go.open()
+    expect((await held).text).toContain('held')
+    await closing
+  })
+
   test('a server that ends waits graceMs for running requests, then aborts them', async () => {
     const server = testServer()
     const begun = gate()

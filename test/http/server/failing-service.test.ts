@@ -108,7 +108,7 @@ test.each(ALL)('%s that fails %s its answer gives back what it held, %s', async 
     return others
   }
   await until(() => Object.values(counts()).every((count) => count === 0), 1000).catch(() => {})
-  expect(counts()).toEqual({ inFlight: 0, abandoned: 0, streams: 0, legacySessions: 0, bodyBytes: 0, keptBytes: 0 })
+  expect(counts()).toEqual({ inFlight: 0, tasks: 0, abandoned: 0, streams: 0, legacySessions: 0, bodyBytes: 0, keptBytes: 0 })
   if (method === 'tools/call' && !way.includes('2024')) expect((await askModern(url, callTool('hi'))).status).toBe(200)
 })
 

@@ -149,6 +149,7 @@ test(
         expect({ running, ...handler.counts }).toEqual({
           running: 0,
           inFlight: 0,
+          tasks: 0,
           abandoned: 0,
           streams: 0,
           sessions: 0,

@@ -292,7 +292,7 @@ test('sessions end when unused, and the timer ends with the last of them', async
   for (const { id } of sessions) expect((await send('DELETE', '', { 'mcp-session-id': id })).status).toBeLessThan(300)
   await clock.advance(10_000)
   expect([endpoint.counts, timers()]).toEqual([
-    { inFlight: 0, abandoned: 0, streams: 0, sessions: 0, legacySessions: 0, callers: 0, keptBytes: 0, bodyBytes: 0 },
+    { inFlight: 0, tasks: 0, abandoned: 0, streams: 0, sessions: 0, legacySessions: 0, callers: 0, keptBytes: 0, bodyBytes: 0 },
     0,
   ])
 })

@@ -8,6 +8,7 @@ import { type Readiness, ReadinessChecks } from '../../../src/http/server/operat
 
 const NO_LOAD = {
   inFlight: 0,
+  tasks: 0,
   abandoned: 0,
   streams: 0,
   sessions: 0,

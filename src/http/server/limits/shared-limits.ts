@@ -8,7 +8,7 @@ import { BatchedRates } from '../../../store/batched-rates.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
 import { INTERNAL, type Refusal } from '../refusal.ts'
-import { FaultReports } from '../shared/fault-reports.ts'
+import { type FaultReports, faultsOf } from '../shared/fault-reports.ts'
 import { storeRefusal, UNUSABLE } from '../shared/store-refusal.ts'
 import type { HttpPost } from '../stateless.ts'
 import { type CallerLimits, LISTEN_LIMITS, REQUEST_LIMITS, SESSION_LIMITS } from './caller-limits.ts'
@@ -40,7 +40,7 @@ export class SharedLimits {
     const { counters } = store
     const now = (): number => clock.now()
     this.#clock = clock
-    this.#faults = new FaultReports(clock)
+    this.#faults = faultsOf(store, clock)
     this.#leaseMs = store.replica.leaseMs || USUAL_LEASE_MS
     this.failedLogins = new SharedFailedLogins(limits.failedLogins, counters)
     const placesOf = (of: CallerLimits, used: PlaceKind['used'], sparePart = Number.POSITIVE_INFINITY): PlacesByKind => {
@@ -155,10 +155,11 @@ export class SharedLimits {
 const services = new WeakMap<SharedStore, SharedServices>()
 
 /** What a server shares through a store. One for each store, so that all its endpoints count together. */
-export function servicesOf(store: SharedStore): SharedServices {
+export function servicesOf(store: SharedStore, clock: Clock): SharedServices {
   const kept = services.get(store) ?? {
     rates: new BatchedRates(store.counters),
     tasks: store.tasks,
+    report: (error) => faultsOf(store, clock).report(error),
     useKeys: (keys) => store.useKeys?.(keys),
   }
   services.set(store, kept)

@@ -1,6 +1,6 @@
 /** Asks the store about many sessions or requests. */
 
-import { McpError } from '../../../protocol/errors.ts'
+import { isClosed, isDown } from '../../../store/faults.ts'
 
 /** Questions at once. Each costs a round trip. */
 const AT_ONCE = 64
@@ -30,5 +30,4 @@ export async function askEach<T>(
 }
 
 /** The store did not answer, or answers no more. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof McpError && (error.code === 'ERR_STORE_DOWN' || error.code === 'ERR_CLOSED')
+export const isAway = (error: unknown): boolean => isDown(error) || isClosed(error)

@@ -2,7 +2,7 @@
 
 import { notices } from '../../../base/notices.ts'
 import { counted } from '../../../base/text/counted.ts'
-import { McpError } from '../../../protocol/errors.ts'
+import { isClosed } from '../../../store/faults.ts'
 import type { DeadReplica } from '../../../store/replica.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import { callName, lostAnswer, type OpenCall } from './open-call.ts'
@@ -83,7 +83,7 @@ export class DeadReplicas {
 
   /** Trying again may help: the store is away, or this replica has lost its lease. */
   #passes(error: unknown): boolean {
-    return isUnheard(error) || (error instanceof McpError && error.code === 'ERR_CLOSED') || !this.#services.store.replica.isHeld
+    return isUnheard(error) || isClosed(error) || !this.#services.store.replica.isHeld
   }
 
   async #continue(sid: string, stream: string, from: string): Promise<Outcome> {

@@ -6,12 +6,22 @@ import type { Clock } from '../../../base/clock.ts'
 import { notices } from '../../../base/notices.ts'
 import { Bucket } from '../../../base/rate.ts'
 import { McpError } from '../../../protocol/errors.ts'
+import type { SharedStore } from '../../../store/shared-store.ts'
 import { isAway } from './ask-each.ts'
 
 /** Lines with different texts. A text may name what only one request has. */
 const LINES = { burst: 10, perSecond: 1 }
 const SAME_TEXT_MS = 60_000
 const MAX_TEXTS = 20
+
+const ofStores = new WeakMap<SharedStore, FaultReports>()
+
+/** The reports of all that uses a store in this process, so that one outage is reported once. */
+export function faultsOf(store: SharedStore, clock: Clock): FaultReports {
+  const kept = ofStores.get(store) ?? new FaultReports(clock)
+  ofStores.set(store, kept)
+  return kept
+}
 
 export class FaultReports {
   readonly #clock: Clock

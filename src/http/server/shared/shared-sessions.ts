@@ -24,7 +24,7 @@ import { Announcements } from './announcements.ts'
 import { beginSession } from './begin-session.ts'
 import { ClientNotices } from './client-notices.ts'
 import { DeadReplicas, type TakenOverCounts } from './dead-replicas.ts'
-import { FaultReports } from './fault-reports.ts'
+import { faultsOf } from './fault-reports.ts'
 import { KeptShares } from './kept-shares.ts'
 import { LateEnds } from './late-ends.ts'
 import { SharedLegacy } from './legacy-relay.ts'
@@ -88,7 +88,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     const { store, service, limits, inFlight, open, clock } = options
     this.#options = options
     this.#store = store
-    const faults = new FaultReports(clock)
+    const faults = faultsOf(store, clock)
     const { nextBatch, endpoints, messages } = producerOf(store)
     endpoints.add(this)
     const report = (error: unknown): void => {

@@ -4,6 +4,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
 import { asText } from '../../../base/as-text.ts'
+import { MAX_TIMER_MS } from '../../../base/clock.ts'
 import { notices } from '../../../base/notices.ts'
 import { WORKER_NUMBER } from '../../../base/worker-number.ts'
 import { ProcessMetrics } from '../../../observability/metrics/process-metrics.ts'
@@ -28,7 +29,7 @@ const START_MS = 60_000
 const CHECK_MS = 3000
 /** A worker that leaves this many questions unanswered is blocked or stopped. It is killed, because its clients would wait for ever. */
 const MAX_UNANSWERED = 3
-/** What a worker may take beyond `graceMs` to end. */
+/** What a worker may take beyond `drainDelayMs` and `graceMs` to end. */
 const STOP_MS = 5000
 
 /** The place of one worker. When the worker ends, another one takes its place. */
@@ -115,7 +116,8 @@ export class Primary implements Closable {
     if (this.#isClosing) return this.#closed
     this.#isClosing = true
     clearInterval(this.#checking)
-    const latest = setTimeout(() => this.#killAll(), this.#settings.graceMs + STOP_MS)
+    const { graceMs, drainDelayMs } = this.#settings
+    const latest = setTimeout(() => this.#killAll(), Math.min(drainDelayMs + graceMs + STOP_MS, MAX_TIMER_MS))
     for (const place of this.#places) {
       clearTimeout(place.timer)
       if (!place.worker) continue
