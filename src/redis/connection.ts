@@ -3,7 +3,7 @@
 import { notices } from '../base/notices.ts'
 import { McpError } from '../protocol/errors.ts'
 import { CommandListeners } from '../store/command-listeners.ts'
-import { markNotRun } from '../store/not-run.ts'
+import { markNotRun } from '../store/faults.ts'
 import {
   type ClientOptions,
   causeOf,

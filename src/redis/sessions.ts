@@ -1,7 +1,7 @@
 /** The sessions in Redis. */
 
 import { randomId } from '../base/bytes.ts'
-import { isNotRun } from '../store/not-run.ts'
+import { isNotRun } from '../store/faults.ts'
 import type { Entered, LookedAtSession, SessionTable } from '../store/session-table.ts'
 import { isUnreadable } from '../store/unreadable.ts'
 import { isDamaged } from './connection.ts'

@@ -7,3 +7,13 @@ export const isDown = (error: unknown): boolean => error instanceof McpError && 
 
 /** Whether this process has closed the store. No repetition helps. */
 export const isClosed = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_CLOSED'
+
+const notRun = new WeakSet<McpError>()
+
+/** Marks the error of a command that the store has certainly not run. After any other error only the reply may be missing. */
+export function markNotRun(error: McpError): McpError {
+  notRun.add(error)
+  return error
+}
+
+export const isNotRun = (error: unknown): boolean => error instanceof McpError && notRun.has(error)

@@ -265,14 +265,9 @@ export class Endpoint {
     this.#sessions?.release()
     const ended = this.#open.endStanding()
     const handedOver = this.#tasks?.handOver()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs)
-    })
     // A request may still become a task.
     const idle = this.#inFlight.whenIdle().then(() => this.#tasks?.whenIdle())
-    await Promise.race([Promise.all([idle, ended, handedOver]), grace])
-    clearTimeout(timer)
+    await within(graceMs, Promise.all([idle, ended, handedOver]), undefined)
   }
 
   /** Ends everything now. Resolves when other replicas may continue it, if there are some. */

@@ -2,13 +2,13 @@
 
 import { notices } from '../../../base/notices.ts'
 import { counted } from '../../../base/text/counted.ts'
-import { isClosed } from '../../../store/faults.ts'
+import { isClosed, isDown } from '../../../store/faults.ts'
 import type { DeadReplica } from '../../../store/replica.ts'
 import type { TakenOver } from '../../../store/stream-logs.ts'
 import { callName, lostAnswer, type OpenCall } from './open-call.ts'
 import type { ReplicaServices } from './replica-services.ts'
 import type { RunningCalls } from './running-calls.ts'
-import { isUnheard, untilHeard } from './until-heard.ts'
+import { untilHeard } from './until-heard.ts'
 
 /** What became of a request: it runs again here, or its client got the error `replica_lost`; neither if it was cancelled, or is over. */
 type Outcome = 'runAgain' | 'lost' | 'neither'
@@ -83,7 +83,7 @@ export class DeadReplicas {
 
   /** Trying again may help: the store is away, or this replica has lost its lease. */
   #passes(error: unknown): boolean {
-    return isUnheard(error) || isClosed(error) || !this.#services.store.replica.isHeld
+    return isDown(error) || isClosed(error) || !this.#services.store.replica.isHeld
   }
 
   async #continue(sid: string, stream: string, from: string): Promise<Outcome> {

@@ -3,8 +3,7 @@
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { reportError } from '../../../base/report-error.ts'
-import { McpError } from '../../../protocol/errors.ts'
-import { isNotRun } from '../../../store/not-run.ts'
+import { isDown, isNotRun } from '../../../store/faults.ts'
 import type { Replica } from '../../../store/replica.ts'
 import type { LegacySse } from '../legacy-sse.ts'
 import { busyFixed, INTERNAL, type Refusal, refuse } from '../refusal.ts'
@@ -85,8 +84,7 @@ export class LegacyPosts implements ReplicaListener {
       return await this.#messages.send(owner, { kind: 'legacy', from: this.#replica.id, n, ...post })
     } catch (error) {
       // If only the reply of the store is missing, the other replica has the message, and will answer it.
-      const mayBeSent = error instanceof McpError && error.code === 'ERR_STORE_DOWN' && !isNotRun(error)
-      if (!mayBeSent) throw error
+      if (!isDown(error) || isNotRun(error)) throw error
       return true
     }
   }

@@ -1,6 +1,7 @@
 /** The stream of an answer whose events go to the store first, and then to the client. */
 
 import type { EndCause } from '../../../protocol/interfaces/service.ts'
+import { isDown } from '../../../store/faults.ts'
 import type { Batch, NewEvent } from '../../../store/stream-logs.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { EventSink, HttpReply } from '../runtime/request-reply.ts'
@@ -8,7 +9,7 @@ import { EVENT_STREAM_HEADERS, eventText, idEventText, RETRY_MS } from '../strea
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 import { eventIdOf } from './event-ids.ts'
 import type { ReplicaServices } from './replica-services.ts'
-import { isUnheard, untilHeard } from './until-heard.ts'
+import { untilHeard } from './until-heard.ts'
 
 const TAKEN_OVER = 'Another replica runs this request now'
 export const IS_OVER = 'The request is over'
@@ -251,7 +252,7 @@ export class LoggedStream implements AnswerStream {
       return await this.#untilHeard(() => store.streams.open(sid, stream, callJson))
     } catch (error) {
       // The request ends without a log. The store may have one, if only the replies were lost.
-      if (isUnheard(error)) lateEnds.add({ sid, stream, epoch: undefined })
+      if (isDown(error)) lateEnds.add({ sid, stream, epoch: undefined })
       throw error
     }
   }

@@ -5,6 +5,7 @@ import { Turns } from '../../../base/turns.ts'
 import { INVALID_REQUEST } from '../../../jsonrpc/message.ts'
 import type { SessionState } from '../../../protocol/interfaces/service.ts'
 import { checkSubscriptions, type SubscriptionBounds } from '../../../protocol/subscription-bounds.ts'
+import { isDown } from '../../../store/faults.ts'
 import type { Entered } from '../../../store/session-table.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { isUnreadable } from '../../../store/unreadable.ts'
@@ -18,7 +19,6 @@ import { RoomForSessions } from './room-for-sessions.ts'
 import { SessionIds } from './session-ids.ts'
 import { changeRecord, type ReadSession, readAgain, type SessionRecord } from './session-record.ts'
 import { addTopics, blocksOf, removeTopics, SESSIONS, SUBSCRIPTIONS, subscriptionsOf, topicsOf, weightOfBlocks } from './session-topics.ts'
-import { isUnheard } from './until-heard.ts'
 
 export interface SessionEntriesOptions {
   store: SharedStore
@@ -159,7 +159,7 @@ export class SessionEntries {
       after = await changeRecord(this.#store, this.#options.clock, session, apply)
     } catch (error) {
       // If only the reply was lost, the change may have been made.
-      if (!isUnheard(error)) await this.#leaveFormer(session, [wanted]).catch(this.#options.report)
+      if (!isDown(error)) await this.#leaveFormer(session, [wanted]).catch(this.#options.report)
       throw error
     }
     // Another replica may have left a topic that is new here before it could see the new record. Its change may be in the record, too.

@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Service } from '../../../protocol/interfaces/service.ts'
-import { isNotRun } from '../../../store/not-run.ts'
+import { isDown, isNotRun } from '../../../store/faults.ts'
 import type { SharedStore } from '../../../store/shared-store.ts'
 import { expectsAnswer } from '../expects-answer.ts'
 import type { AllHttpLimits } from '../fixed-limits.ts'
@@ -41,7 +41,6 @@ import { StandingStreams } from './standing-stream.ts'
 import { storeRefusal, UNUSABLE } from './store-refusal.ts'
 import { StreamReaders } from './stream-readers.ts'
 import { Tails } from './tails.ts'
-import { isUnheard } from './until-heard.ts'
 import { Upkeep } from './upkeep.ts'
 
 export interface SharedSessionsOptions {
@@ -324,7 +323,7 @@ export class SharedSessions implements SessionEndpoint, ReplicaListener {
     let fault: unknown
     await this.#store.sessions.end(sid).catch((error: unknown) => {
       // The store may have ended it. Then a repetition of the request would find no session.
-      if (!isUnheard(error) || isNotRun(error)) throw error
+      if (!isDown(error) || isNotRun(error)) throw error
       fault = error
     })
     await Promise.all([messages.hintAll({ kind: 'end', sid }, report), this.#entries.leaveTopics(sid, record)])

@@ -1,7 +1,7 @@
 /** Sends a command to the store again until it answers. */
 
 import type { Clock } from '../../../base/clock.ts'
-import { McpError } from '../../../protocol/errors.ts'
+import { isDown } from '../../../store/faults.ts'
 import type { ReplicaServices } from './replica-services.ts'
 
 /** How long to wait before a command is sent again while the store does not answer. Twice as long each time. */
@@ -39,12 +39,9 @@ export async function resend<T>(
     try {
       return await command()
     } catch (error) {
-      if (!isUnheard(error) || givesUp(waitMs)) throw error
+      if (!isDown(error) || givesUp(waitMs)) throw error
       await new Promise<void>((resolve) => clock.after(waitMs, resolve))
       if (isLate()) throw error
     }
   }
 }
-
-/** The store did not answer. It may have run the command. */
-export const isUnheard = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_STORE_DOWN'

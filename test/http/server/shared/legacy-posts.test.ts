@@ -6,8 +6,8 @@ import type { Refusal } from '../../../../src/http/server/refusal.ts'
 import { LegacyPosts } from '../../../../src/http/server/shared/legacy-posts.ts'
 import { ReplicaMessages } from '../../../../src/http/server/shared/replica-messages.ts'
 import { McpError } from '../../../../src/protocol/errors.ts'
+import { markNotRun } from '../../../../src/store/faults.ts'
 import { memoryStore } from '../../../../src/store/index.ts'
-import { markNotRun } from '../../../../src/store/not-run.ts'
 import { fakeClock } from '../../../../src/testing/index.ts'
 
 /** POSTs of a replica to another one, which hears them and answers when it is asked to. */
