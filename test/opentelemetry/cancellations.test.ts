@@ -4,14 +4,13 @@ import { context, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetr
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { InMemorySpanExporter, NodeTracerProvider, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createHost } from '../../src/host/index.ts'
-import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
-import { clientTelemetry, hostTelemetry, serverTelemetry } from '../../src/opentelemetry/index.ts'
+import { clientTelemetry, serverTelemetry } from '../../src/opentelemetry/index.ts'
 import { createServer, form, type Server } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { callTool, type Gate, gate, openSession, serve, until, WATCHED } from '../support/http-service.ts'
 import { serveReplicas } from '../support/replicas.ts'
+import { tracedHost } from './traced-host.ts'
 
 const folders = temporaryFolders()
 const exporter = new InMemorySpanExporter()
@@ -229,20 +228,7 @@ describe('a client', () => {
 
 it('a host has no error in the span of an action that its caller cancels', async () => {
   const { server, begun } = waitingServer()
-  await using host = await createHost({
-    folder: folders(),
-    keychain: false,
-    telemetry: hostTelemetry(),
-    policy: { session: [allow('all', { action: ['server.*', 'tool.*'], tier: 'trusted' })] },
-    servers: {
-      near: {
-        transport: { type: 'memory', service: server },
-        tier: 'trusted',
-        provenance: [{ client: 'portico', scope: 'ours', file: '' }],
-      },
-    },
-  })
-  await host.enable('near')
+  await using host = await tracedHost(folders(), server)
   const caller = new AbortController()
   host.call('near__obey', {}, { as: 'person', signal: caller.signal }).catch(() => {})
   await begun.opened

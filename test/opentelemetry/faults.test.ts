@@ -3,13 +3,12 @@
 import { context, metrics, propagation, ROOT_CONTEXT, type TextMapPropagator, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, NodeTracerProvider, SamplingDecision, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createHost } from '../../src/host/index.ts'
-import { allow } from '../../src/host/policy-tools/index.ts'
 import { connect } from '../../src/index.ts'
-import { clientTelemetry, hostTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
+import { clientTelemetry, serverTelemetry, sessionTelemetry } from '../../src/opentelemetry/index.ts'
 import { createServer, rootList, type Server } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { serve, until } from '../support/http-service.ts'
+import { tracedHost } from './traced-host.ts'
 
 const folders = temporaryFolders()
 
@@ -101,20 +100,7 @@ describe.each(PARTS)('while the part %s of OpenTelemetry fails', (name) => {
   it('actions of a host go on, with their results and their errors', async () => {
     failing = name
     const { server } = tracedServer()
-    await using host = await createHost({
-      folder: folders(),
-      keychain: false,
-      telemetry: hostTelemetry(),
-      policy: { session: [allow('all', { action: ['server.*', 'tool.*'], tier: 'trusted' })] },
-      servers: {
-        near: {
-          transport: { type: 'memory', service: server },
-          tier: 'trusted',
-          provenance: [{ client: 'portico', scope: 'ours', file: '' }],
-        },
-      },
-    })
-    await host.enable('near')
+    await using host = await tracedHost(folders(), server)
     const outcome = await host.call('near__hi', {}, { as: 'person' })
     expect(JSON.stringify(outcome)).toContain('"text":"hi"')
     await expect(host.call('near__nothing', {}, { as: 'person' })).rejects.toThrow('near__nothing')

@@ -25,6 +25,7 @@ import { temporaryFolders } from '../support/folders.ts'
 import { askModern, callTool, type HttpSession, openSession, serve } from '../support/http-service.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { storesInMemory } from '../support/replicas.ts'
+import { tracedHost } from './traced-host.ts'
 
 const folders = temporaryFolders()
 const exporter = new InMemorySpanExporter()
@@ -422,20 +423,7 @@ describe('a host', () => {
   })
 
   it('joins its actions with the requests to the server and with the spans of the server', async () => {
-    await using host = await createHost({
-      folder: folders(),
-      keychain: false,
-      telemetry: hostTelemetry(),
-      policy: { session: [allow('all', { action: ['server.*', 'tool.*'], tier: 'trusted' })] },
-      servers: {
-        near: {
-          transport: { type: 'memory', service: tracedServer() },
-          tier: 'trusted',
-          provenance: [{ client: 'portico', scope: 'ours', file: '' }],
-        },
-      },
-    })
-    await host.enable('near')
+    await using host = await tracedHost(folders(), tracedServer())
     exporter.reset()
     await host.call('near__hi', {}, { as: 'person' })
     const [action, sent, served] = [
