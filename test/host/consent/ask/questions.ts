@@ -1,6 +1,6 @@
 /** Questions for tests. */
 
-import { randomId } from '../../../../src/base/bytes.ts'
+import { randomUUID } from 'node:crypto'
 import type { Question, Subject } from '../../../../src/host/model/question.ts'
 
 export const CALL: Extract<Subject, { kind: 'call' }> = {
@@ -20,7 +20,7 @@ export const CALL: Extract<Subject, { kind: 'call' }> = {
 }
 
 export const question = (more: Partial<Question> = {}): Question => ({
-  id: randomId(),
+  id: randomUUID(),
   action: 'tool.call',
   principal: 'anna',
   run: 'run-1',
